@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+# libretrybudget. `make help` lists the targets.
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
+BINDIR  ?= $(PREFIX)/bin
+MANDIR  ?= $(PREFIX)/share/man
+CONFDIR ?= $(PREFIX)/share/libretrybudget
+B       ?= build
+export B
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n'
+endif
+
+VERSION  := 0.1.0
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
+	    -Wno-sign-conversion
+COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -MMD -MP
+
+# The shim must be built neutral: with 64-bit off_t or FORTIFY its own definitions would be renamed
+# or wrapped (TRAPS A7.1, A8.2); LTO and unwinding through a preload drop aliases (A1.9).
+SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-lto \
+	      -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS -Wframe-larger-than=1024
+SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,--no-undefined \
+	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
+
+ROOMS      := budget config report track pace
+ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c))) \
+	      $(B)/obj/shim/hook/real.o
+HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out shim/hook/real.c,$(wildcard shim/hook/*.c)))
+TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
+UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/unit/*.c))
+PROBES     := $(patsubst tests/probe/%.c,$(B)/probe/%,$(filter-out tests/probe/test_%,$(wildcard tests/probe/*.c)))
+PROBE_TEST := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/probe/test_*.c))
+
+LIB  := $(B)/libretrybudget.so
+TOOL := $(B)/retrybudget
+
+all: $(LIB) $(TOOL) ## build the library and the command
+
+$(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) $(SHIM_LINK) -o $@ $(HOOK_OBJS) $(ROOM_OBJS) -l:libinih.a
+
+$(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) -l:libinih.a
+
+# The command looks for the library where it was installed.
+$(B)/obj/shim/tool/inspect.o: COMMON += -DLIBDIR='"$(LIBDIR)"'
+
+$(B)/exports.map: shim/hook/hooks.def scripts/hooks Makefile
+	$(say) GEN $@
+	@mkdir -p $(@D)
+	$(Q)scripts/hooks map $< > $@.new && mv $@.new $@
+
+$(B)/obj/shim/%.o: shim/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SHIM_FLAGS) -c -o $@ $<
+
+$(B)/obj/tests/%.o: tests/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -c -o $@ $<
+
+$(B)/unit: $(UNIT_OBJS) $(ROOM_OBJS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(ROOM_OBJS) -l:libinih.a -lcriterion -lpthread -lm
+
+$(B)/unit-plain: $(UNIT_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -l:libinih.a -lpthread -lm
+
+$(B)/probes: $(PROBE_TEST)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(PROBE_TEST) -lcriterion -lpthread
+
+$(B)/probe/%: tests/probe/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread -ldl
+$(B)/clients/%: tests/clients/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+$(B)/bench/%: tests/bench/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+
+BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
+
+demo: ## show the shim stopping a real retry loop (installs what it needs)
+	@scripts/install-deps demo
+	@$(MAKE) --no-print-directory all $(CLIENTS)
+	@scripts/demo
+
+check: ## install what is missing, build, run every test
+	@scripts/install-deps check
+	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients
+
+check-unit: $(B)/unit $(TOOL) ## pure parts, with an injected clock (Criterion)
+	$(B)/unit
+
+check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
+	RETRYBUDGET_BUILD=$(B) $(B)/probes
+
+check-clients: all $(CLIENTS) ## real clients against failing servers
+	tests/clients/run --build $(B)
+
+# Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
+# instrumented code has larger frames, and false ones.
+SANITIZED := CFLAGS="-O1 -g -fno-omit-frame-pointer -isystem tests/unit/plain $$flags" \
+	     LDFLAGS="$$flags" WARNINGS=-w
+
+check-sanitize: ## units under ASan+UBSan and under TSan
+	@scripts/install-deps build
+	@flags="-fsanitize=address,undefined -fno-sanitize-recover=all"; \
+		$(MAKE) --no-print-directory B=$(B)/asan $(SANITIZED) $(B)/asan/unit-plain
+	@flags=-fsanitize=thread; \
+		$(MAKE) --no-print-directory B=$(B)/tsan $(SANITIZED) $(B)/tsan/unit-plain
+	@scripts/tally sh -c 'status=0; \
+		ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain || status=1; \
+		TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
+		exit $$status'
+
+check-valgrind: all $(PROBES) ## probes under the shim in memcheck
+	@scripts/install-deps valgrind
+	scripts/memcheck $(B)
+
+lint: ## clang-tidy and cppcheck
+	@scripts/install-deps lint
+	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
+	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
+		--suppress=missingIncludeSystem --std=c11 -Ishim shim
+
+bench: ## measure the cost and the effect, bare against shim in one run
+	@scripts/install-deps bench
+	@$(MAKE) --no-print-directory all $(BENCHES)
+	@scripts/bench
+
+install: all ## PREFIX, DESTDIR and LIBDIR are honoured
+	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(CONFDIR) \
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
+	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
+	install -m 644 $(wildcard conf/man/*.1) $(DESTDIR)$(MANDIR)/man1/
+	install -m 644 $(wildcard conf/man/*.5) $(DESTDIR)$(MANDIR)/man5/
+
+uninstall: ## removes what install put there
+	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
+		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
+		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man1/%,$(wildcard conf/man/*.1)) \
+		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man5/%,$(wildcard conf/man/*.5))
+	-rmdir $(DESTDIR)$(CONFDIR) 2>/dev/null
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+clean: ## remove what was built
+	$(Q)rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+.PHONY: all demo check check-unit check-probe check-clients check-sanitize check-valgrind lint bench install \
+	uninstall help clean
+.DELETE_ON_ERROR:

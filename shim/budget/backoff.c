@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Backoff and jitter. Integers only: a host may have unmasked floating-point traps
+ * (feenableexcept), and then an inexact division in here would kill it with SIGFPE.
+ */
+#include "budget/backoff.h"
+
+#define FACTOR_ONE 1000 /* factors are counted in thousandths */
+
+uint64_t random_next(uint64_t *state)
+{
+	uint64_t mixed = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+	return mixed ^ mixed >> 31;
+}
+
+/* Without bias: the 2^64 mod n lowest values are drawn again (as arc4random_uniform does). They
+ * are fewer than half, and splitmix64 never stays among them. */
+int64_t random_upto(uint64_t *state, int64_t limit)
+{
+	uint64_t n = limit < 0 ? 1 : (uint64_t)limit + 1, drawn;
+
+	do
+		drawn = random_next(state);
+	while (drawn < (UINT64_MAX - n + 1) % n);
+	return (int64_t)(drawn % n);
+}
+
+static int64_t random_between(uint64_t *state, int64_t low, int64_t high)
+{
+	return high <= low ? low : low + random_upto(state, high - low);
+}
+
+/* The power is a loop that ends at cap: seven rounds with the defaults, some 35,000 for the
+ * flattest curve there is (factor 1.001 from 1 ns to a day). Rounded up, so that every round
+ * grows and the loop ends even from 1 ns. */
+int64_t backoff_ceiling(const struct backoff_rule *rule, int64_t streak)
+{
+	uint64_t cap = rule->cap > 0 ? (uint64_t)rule->cap : 0;
+	uint64_t value = rule->base > 0 ? (uint64_t)rule->base : 0;
+	uint64_t factor = rule->factor > FACTOR_ONE ? (uint64_t)rule->factor : FACTOR_ONE;
+
+	if (value == 0 || factor == FACTOR_ONE)
+		streak = 0;
+	for (; streak > 0 && value < cap; streak--) {
+		if (value > (UINT64_MAX - FACTOR_ONE) / factor)
+			return (int64_t)cap;
+		value = (value * factor + FACTOR_ONE - 1) / FACTOR_ONE;
+	}
+	return (int64_t)(value < cap ? value : cap);
+}
+
+static int64_t decorrelated(const struct backoff_rule *rule, int64_t previous, uint64_t *random)
+{
+	int64_t base = rule->base > 0 ? rule->base : 0, high;
+
+	if (previous > rule->cap)
+		previous = rule->cap; /* scribbled over: none above cap is ever drawn */
+	if (previous < base)
+		previous = base;
+	high = previous > INT64_MAX / 3 ? INT64_MAX : 3 * previous;
+	return random_between(random, base, high);
+}
+
+int64_t backoff_delay(const struct backoff_rule *rule, int64_t streak, int64_t previous,
+                      uint64_t *random)
+{
+	int64_t min = rule->min > 0 ? rule->min : 0, delay;
+
+	switch ((enum jitter)rule->jitter) {
+	case JITTER_NONE:
+		delay = backoff_ceiling(rule, streak);
+		break;
+	case JITTER_EQUAL:
+		delay = backoff_ceiling(rule, streak);
+		delay = delay - delay / 2 + random_upto(random, delay / 2);
+		break;
+	case JITTER_DECORRELATED:
+		delay = decorrelated(rule, previous, random);
+		break;
+	case JITTER_FULL:
+	default:
+		delay = random_between(random, min, backoff_ceiling(rule, streak));
+		break;
+	}
+	if (delay > rule->cap)
+		delay = rule->cap;
+	return delay < min ? min : delay;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Composes a destination's budget with the process-wide one.
+ *
+ * The cells are not changed together, and need not be: tokens keep their own sums (bucket.c), the
+ * streak and the probe are each decided by one compare-and-swap, and the rest are hints whose worst
+ * is one delay drawn wrong. Every value read is brought into range first, since another process may
+ * have scribbled.
+ */
+#include "budget/budget.h"
+
+#define STREAK_MAX INT64_C(1000000000)
+
+static int64_t look(const cell64 *cell)
+{
+	return atomic_load_explicit(cell, memory_order_relaxed);
+}
+
+static void put(cell64 *cell, int64_t value)
+{
+	atomic_store_explicit(cell, value, memory_order_relaxed);
+}
+
+/* True if the caller is the one who changed the cell. */
+static bool swap(cell64 *cell, int64_t from, int64_t to)
+{
+	return atomic_compare_exchange_strong_explicit(cell, &from, to, memory_order_relaxed,
+	                                               memory_order_relaxed);
+}
+
+/* Moments start at 1: 0 stands for "never" in the cells. */
+static int64_t moment(int64_t now)
+{
+	return now < 1 ? 1 : now;
+}
+
+static int64_t later(int64_t now, int64_t by)
+{
+	return by > INT64_MAX - now ? INT64_MAX : now + by;
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t in_streak(int64_t value)
+{
+	return value < 0 ? 0 : lesser(value, STREAK_MAX);
+}
+
+/*
+ * ns until the probe falls due, counted from the admission in *last. An admission in the future is
+ * one that a rival made with a clock read later than ours, or a scribble; both count as made now,
+ * and the cell is mended, so that a wild value delays the probe by one interval and no more.
+ */
+static int64_t probe_wait(const struct account *account, int64_t now, int64_t *last)
+{
+	int64_t probe = greater(account->policy->probe, 1);
+
+	*last = look(&account->budget->admitted_at);
+	if (*last < 1)
+		return 0;
+	if (*last > now) {
+		swap(&account->budget->admitted_at, *last, now);
+		return probe;
+	}
+	return greater(probe - (now - *last), 0);
+}
+
+/* ns until both buckets can pay, whatever the probe says. */
+static int64_t buckets_wait(const struct account *account, int64_t cost, int64_t now)
+{
+	return greater(bucket_wait(&account->budget->bucket, &account->policy->bucket, cost, now),
+	               bucket_wait(account->process, account->process_rule, cost, now));
+}
+
+/* The longest delay this policy draws; bounds what a scribbled due_at can do. */
+static int64_t longest_delay(const struct policy *policy)
+{
+	return greater(greater(policy->backoff.cap, policy->backoff.min), 0);
+}
+
+static bool pay(const struct account *account, int64_t cost, int64_t now)
+{
+	struct bucket *own = &account->budget->bucket;
+	const struct bucket_rule *rule = &account->policy->bucket;
+	int64_t taken = bucket_withdraw(own, rule, cost, now);
+
+	if (taken < 0)
+		return false;
+	if (bucket_withdraw(account->process, account->process_rule, cost, now) >= 0)
+		return true;
+	bucket_deposit(own, rule, taken);
+	return false;
+}
+
+static void move_due(const struct account *account, int64_t now)
+{
+	struct budget *budget = account->budget;
+	const struct backoff_rule *rule = &account->policy->backoff;
+	int64_t streak = in_streak(look(&budget->streak)), due;
+
+	if (streak == 0)
+		return;
+	due = later(now, greater(backoff_ceiling(rule, streak) / 2, rule->min));
+	if (look(&budget->due_at) < due)
+		put(&budget->due_at, due);
+}
+
+int64_t budget_cost(const struct policy *policy, enum failure answered)
+{
+	return answered == FAILURE_TIMEOUT ? policy->cost_timeout : policy->cost;
+}
+
+void budget_first_try(const struct account *account, int64_t now)
+{
+	put(&account->budget->admitted_at, moment(now));
+}
+
+int64_t budget_delay(const struct account *account, uint64_t *random)
+{
+	return backoff_delay(&account->policy->backoff, in_streak(look(&account->budget->streak)),
+	                     look(&account->budget->delay_before), random);
+}
+
+int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now)
+{
+	int64_t last;
+
+	now = moment(now);
+	return lesser(buckets_wait(account, cost, now), probe_wait(account, now, &last));
+}
+
+int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
+{
+	int64_t due = 0, last;
+
+	now = moment(now);
+	if (look(&account->budget->streak) > 0)
+		due = lesser(greater(look(&account->budget->due_at), now) - now,
+		             longest_delay(account->policy));
+	due = greater(due, buckets_wait(account, cost, now));
+	return lesser(due, probe_wait(account, now, &last));
+}
+
+enum admission budget_admit(const struct account *account, int64_t cost, int64_t now)
+{
+	enum admission admission = ADMITTED;
+	int64_t last;
+
+	now = moment(now);
+	if (pay(account, cost, now)) {
+		put(&account->budget->admitted_at, now);
+	} else {
+		if (probe_wait(account, now, &last) > 0 ||
+		    !swap(&account->budget->admitted_at, last, now))
+			return REFUSED;
+		admission = ADMITTED_PROBE;
+	}
+	move_due(account, now);
+	return admission;
+}
+
+int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random)
+{
+	struct budget *budget = account->budget;
+	int64_t seen = look(&budget->streak), streak, delay;
+
+	now = moment(now);
+	do {
+		streak = in_streak(seen);
+		if (retry || streak == 0)
+			streak = in_streak(streak + 1);
+	} while (!atomic_compare_exchange_weak_explicit(
+	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
+
+	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
+	 * a herd of first tries. */
+	if (streak != seen)
+		put(&budget->delay_before, look(&budget->last_delay));
+	delay = budget_delay(account, random);
+	put(&budget->last_delay, delay);
+	put(&budget->failed_at, now);
+	put(&budget->due_at, later(now, delay));
+	return streak;
+}
+
+int64_t budget_success(const struct account *account, int64_t now)
+{
+	struct budget *budget = account->budget;
+	int64_t ended = 0;
+
+	(void)now; /* the floor is paid at the next withdrawal: a success costs one swap less */
+	bucket_deposit(&budget->bucket, &account->policy->bucket, account->policy->bucket.earn);
+	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
+	if (look(&budget->streak) != 0)
+		ended =
+		    in_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
+	if (ended > 0) {
+		put(&budget->due_at, 0);
+		put(&budget->last_delay, 0);
+		put(&budget->delay_before, 0);
+	}
+	return ended;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The budget of one destination composed with the process-wide one: what a failure, a success and
+ * an admission do to both. Pure arithmetic on shared atomics: the shim, the simulator and the unit
+ * tests call the very same functions. Thread-safe and async-signal-safe.
+ */
+#ifndef RETRYBUDGET_BUDGET_BUDGET_H
+#define RETRYBUDGET_BUDGET_BUDGET_H
+
+#include "budget/backoff.h"
+#include "budget/bucket.h"
+
+/* The state of one destination, in shared memory. All-zero is a valid, new budget. */
+struct budget {
+	struct bucket bucket;
+	cell64 streak;       /* failures in a row since the last success: the first, then retries */
+	cell64 failed_at;    /* ns, the last failure */
+	cell64 admitted_at;  /* ns, the last attempt that was let through, 0 = never */
+	cell64 due_at;       /* ns, not before: for callers that cannot wait; 0 = at once */
+	cell64 last_delay;   /* ns, the delay that due_at was drawn with */
+	cell64 delay_before; /* ns, the one before: decorrelated jitter draws from it */
+};
+
+/* Everything one verdict draws on. */
+struct account {
+	struct budget *budget;
+	const struct policy *policy;
+	struct bucket *process;
+	const struct bucket_rule *process_rule;
+};
+
+enum admission {
+	ADMITTED,       /* paid for */
+	ADMITTED_PROBE, /* let through because nothing else was for `probe` */
+	REFUSED,
+};
+
+/* Cost in mt of a retry that answers a failure of this class. */
+int64_t budget_cost(const struct policy *policy, enum failure answered);
+
+/* Notes that an attempt which needs no token goes now (a first try, an excused one). */
+void budget_first_try(const struct account *account, int64_t now);
+
+/* Draws the delay before the next retry: backoff by the streak, in ns from the failure it answers.
+ * Changes nothing but *random: several callers that wait for one destination draw one each. */
+int64_t budget_delay(const struct account *account, uint64_t *random);
+
+/* ns until both buckets can pay cost or the probe falls due, whichever is sooner; 0 = now. */
+int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
+
+/* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe. */
+int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
+
+/* Takes cost from the destination's bucket and then from the process-wide one, all-or-nothing;
+ * failing that lets one caller through per `probe`, the destination's, which overrides both
+ * buckets. Called when the wait is over: nothing is held while a caller waits.
+ *
+ * An admission uses up the due moment: while the streak lasts, due_at moves to half a ceiling (the
+ * mean of full jitter) from now, or many callers that cannot wait would all go at one moment. The
+ * outcome then says better: a failure draws anew, a success clears it. */
+enum admission budget_admit(const struct account *account, int64_t cost, int64_t now);
+
+/* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
+ * that fails only starts it). Draws due_at. Returns the new streak (>= 1). */
+int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random);
+
+/* Counts a live success: earns in both, ends the streak. Returns the streak it ended (0 = none):
+ * of callers that race exactly one is told, and reports the recovery. */
+int64_t budget_success(const struct account *account, int64_t now);
+
+/* True if budget_success() would change something. Reads only: the data path asks this first. */
+static inline bool budget_wants_success(const struct account *account)
+{
+	return atomic_load_explicit(&account->budget->streak, memory_order_relaxed) != 0 ||
+	       !bucket_full(&account->budget->bucket, &account->policy->bucket) ||
+	       !bucket_full(account->process, account->process_rule);
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration as the rest of the shim sees it. keys.def is the one table of every key; the
+ * parser, `retrybudget check` and `show`, retrybudget(5) and the sample file all come from it.
+ */
+#ifndef RETRYBUDGET_CONFIG_CONFIG_H
+#define RETRYBUDGET_CONFIG_CONFIG_H
+
+#include "budget/policy.h"
+#include "report/record.h"
+
+#include <netinet/in.h>
+
+#define CONFIG_POLICIES 64    /* [destination …] sections, the default one included */
+#define CONFIG_PATTERNS 256   /* in all match lines together */
+#define CONFIG_TEXT     16384 /* bytes of pattern text in all */
+#define CONFIG_LABEL    64
+
+enum deepbind {
+	DEEPBIND_KEEP,
+	DEEPBIND_STRIP,
+};
+
+struct general_settings {
+	int32_t mode;     /* enum mode */
+	int32_t deepbind; /* enum deepbind */
+	int32_t scope;    /* enum scope */
+	int64_t reload;   /* ns, 0 = never */
+	char share[64];
+};
+
+/* One pattern of a match line, compiled; see pattern.h. */
+struct pattern {
+	int32_t kind;
+	int32_t policy; /* index into policies */
+	uint16_t port_low, port_high;
+	uint8_t prefix;      /* bits of address that count */
+	uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint32_t text;       /* offset of the glob in config.text */
+};
+
+struct config {
+	uint32_t serial; /* grows with every load, so that cached lookups notice */
+	struct general_settings general;
+	struct log_settings log;
+	struct bucket_rule process;
+	int32_t policy_count, pattern_count;
+	uint32_t text_used;
+	struct policy policies[CONFIG_POLICIES]; /* [0] is [destination default] */
+	char labels[CONFIG_POLICIES][CONFIG_LABEL];
+	struct pattern patterns[CONFIG_PATTERNS];
+	char text[CONFIG_TEXT];
+};
+
+/* What a pattern is held against. Fields that do not apply are NULL or 0. */
+struct target {
+	const char *name;       /* host name asked for, a "unix:/path", or a "dns:name" */
+	const uint8_t *address; /* 16 bytes, IPv4 mapped */
+	uint16_t port;
+};
+
+/* Told once per bad line. line 0: the file as a whole. message names the remedy. */
+typedef void config_complain(void *arg, const char *file, int line, const char *message);
+
+/* Fills *config with the built-in defaults. */
+void config_defaults(struct config *config);
+
+/*
+ * Reads file over the defaults. Bad lines are complained about and skipped, the rest holds.
+ * Returns 0 if every line was good, 1 if some were not, -1 if the file could not be used at all
+ * (*config then holds the defaults, and complain was told why; missing_ok: a file that does not
+ * exist is not complained about). No allocation, no stdio.
+ */
+int config_read(struct config *config, const char *file, bool missing_ok, config_complain *complain,
+                void *arg);
+
+/* The policy index for a target: the most specific pattern wins, then the first in the file. */
+int config_match(const struct config *config, const struct target *target);
+
+/* --- the configuration of this process (config/current.c) --- */
+
+/* Loads what DESIGN section 7 says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
+ * two environment variables; none of the three when secure. Complaints are reported as records
+ * after the log target is known. Call once, from the constructor. */
+const struct config *config_start(bool secure);
+
+/* The configuration in force; never NULL after config_start. */
+const struct config *config_current(void);
+
+/* Looks whether the file changed, at most once per `reload`, and loads it; async-signal-safe, no
+ * allocation, one thread at a time, the others go on with the old one. A file that has gone or
+ * cannot be read leaves the old one in force. now: ns. Returns true if a new one is in force. */
+bool config_refresh(int64_t now);
+
+/* Reports what went wrong while loading, once the reporter is set up. Call after config_start() and
+ * after each config_refresh() that returned true; one that returned false has done it itself. */
+void config_report_complaints(int64_t now);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration of this process, and how a changed file takes its place.
+ *
+ * Three slots: the one in force, the one before it, which other threads may still be reading, and a
+ * spare one that the next load fills. All of it is static and stays untouched, and so costs no
+ * memory, until a file needs it. There is no lock: the clock elects the thread that looks, and a
+ * claim that its owner never gave back (a handler that jumped away) runs out.
+ */
+#include "config/complaints.h"
+#include "config/read.h"
+#include "hook/real.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYSTEM_FILE   "/etc/retrybudget.ini"
+#define SLOTS         3
+#define CLAIM_EXPIRES (60 * NS_PER_S)
+#define SETTLED_AFTER 2 /* s: a file younger than this may change again within its mtime's tick */
+
+static struct config slots[SLOTS];
+static _Atomic(const struct config *) current;
+
+static _Atomic(int64_t) checked_at; /* ns */
+static _Atomic(int64_t) claimed_at; /* ns, 0 = nobody is loading */
+
+/* Read once from the environment; kept for every load. */
+static struct {
+	char path[PATH_MAX];
+	bool named; /* by the environment: a missing file is worth a complaint */
+	bool secure;
+	bool to_stderr;
+	int32_t mode;
+} ask;
+
+/* What the configuration in force was read from. Written under the claim. */
+static struct {
+	struct identity identity;
+	uint32_t fingerprint;
+	bool unsettled;  /* to be read again although it looks unchanged */
+	bool complained; /* about a file that is gone or cannot be used */
+} seen;
+
+static void complain(void *arg, const char *file, int line, const char *message)
+{
+	(void)arg;
+	complaint_add(file, line, message);
+}
+
+/* A host that changes its directory must not change its configuration. */
+static void keep_path(const char *path)
+{
+	size_t n = strlen(path), used = 0;
+
+	if (path[0] != '/' && getcwd(ask.path, sizeof(ask.path) - 1)) {
+		used = strlen(ask.path);
+		ask.path[used++] = '/';
+	}
+	if (n >= sizeof(ask.path) - used) {
+		complaint_add("environment", 0, "RETRYBUDGET_CONFIG is too long a path");
+		return;
+	}
+	memcpy(ask.path + used, path, n + 1);
+	ask.named = true;
+}
+
+static void read_environment(void)
+{
+	const char *value = getenv("RETRYBUDGET_CONFIG");
+
+	if (value && *value)
+		keep_path(value);
+	value = getenv("RETRYBUDGET");
+	if (value && *value && !word_parse(TYPE_MODE, value, &ask.mode))
+		complaint_add("environment", 0,
+		              "RETRYBUDGET is not one of: enforce | observe | off");
+	value = getenv("RETRYBUDGET_LOG");
+	if (value && strcmp(value, "stderr") == 0)
+		ask.to_stderr = true;
+	else if (value && *value)
+		complaint_add("environment", 0, "RETRYBUDGET_LOG can only be: stderr");
+}
+
+static bool is_young(const struct identity *identity)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec - identity->sec < SETTLED_AFTER;
+}
+
+/* Reads the file into a slot. known: a content that need not be read again, or NULL. */
+static enum reading_result load(struct config *config, const uint32_t *known)
+{
+	struct source source = {
+		.file = ask.path,
+		.missing_ok = !ask.named,
+		.owned_by_root = ask.secure || geteuid() == 0,
+		.mode = ask.mode,
+		.known = known,
+		.complain = complain,
+	};
+	struct identity identity;
+	uint32_t fingerprint;
+	enum reading_result result = config_read_source(config, &source, &identity, &fingerprint);
+
+	if (result != READING_FAILED && result != READING_MISSING) {
+		seen.identity = identity;
+		seen.fingerprint = fingerprint;
+		seen.unsettled = is_young(&identity);
+		seen.complained = false;
+	}
+	if (ask.to_stderr && result != READING_THE_SAME)
+		config->log.target = LOG_TARGET_STDERR;
+	return result;
+}
+
+const struct config *config_start(bool secure)
+{
+	ask.secure = secure;
+	ask.named = ask.to_stderr = false;
+	ask.mode = MODE_AS_IN_FILE;
+	memset(&seen, 0, sizeof(seen));
+	atomic_store(&claimed_at, 0);
+	atomic_store(&checked_at, monotonic());
+	if (!secure)
+		read_environment();
+	if (!ask.named)
+		memcpy(ask.path, SYSTEM_FILE, sizeof(SYSTEM_FILE));
+	seen.complained = load(&slots[0], NULL) == READING_FAILED;
+	slots[0].serial = 1;
+	atomic_store(&current, &slots[0]);
+	return &slots[0];
+}
+
+const struct config *config_current(void)
+{
+	return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+/* Elects one thread per interval, by the time. */
+static bool is_due(const struct config *config, int64_t now)
+{
+	int64_t last = atomic_load_explicit(&checked_at, memory_order_relaxed);
+
+	if (config->general.reload == 0 || (now >= last && now - last < config->general.reload))
+		return false;
+	return atomic_compare_exchange_strong(&checked_at, &last, now) && now >= last;
+}
+
+static bool claim(int64_t now)
+{
+	int64_t since = atomic_load(&claimed_at);
+
+	if (since != 0 && now - since < CLAIM_EXPIRES)
+		return false;
+	return atomic_compare_exchange_strong(&claimed_at, &since, now ? now : 1);
+}
+
+/* Loads a changed file into the spare slot. Returns true if it is in force now. */
+static bool look(const struct config *old)
+{
+	struct config *spare = &slots[(old - slots + 1) % SLOTS];
+	struct identity identity;
+	uint32_t known = seen.fingerprint;
+	bool was_read = seen.identity.ino != 0, muted = seen.complained;
+	enum reading_result result;
+	int before;
+
+	if (!file_identify(ask.path, &identity)) {
+		if (was_read && !muted)
+			complaint_add(
+			    ask.path, 0,
+			    "has gone; what it said last stays in force until it is back");
+		seen.complained = seen.complained || was_read;
+		return false;
+	}
+	if (identity_equal(&identity, &seen.identity) && !seen.unsettled && !muted)
+		return false;
+	before = complaints_count();
+	result = load(spare, was_read ? &known : NULL);
+	if (result == READING_FAILED) {
+		seen.complained = true;
+		if (muted)
+			complaints_forget(before);
+	}
+	if (result != READING_GOOD && result != READING_FLAWED)
+		return false;
+	spare->serial = old->serial + 1;
+	atomic_store_explicit(&current, spare, memory_order_release);
+	return true;
+}
+
+bool config_refresh(int64_t now)
+{
+	const struct config *config = config_current();
+	int state;
+	bool loaded;
+
+	if (!config || !is_due(config, now) || !claim(now))
+		return false;
+	/* open() and pread() are cancellation points, and the descriptor would stay behind. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	loaded = look(config_current());
+	atomic_store(&claimed_at, 0);
+	/* What came with a new file is said by the caller, once the new log target is known. */
+	if (!loaded)
+		config_report_complaints(now);
+	pthread_setcancelstate(state, NULL);
+	return loaded;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* The key lines of the file: which key is meant, and where its value goes. */
+#include "config/reading.h"
+
+#include "config/pattern.h"
+
+#include <string.h>
+
+static size_t skip_blanks(const char *string)
+{
+	return strspn(string, " \t");
+}
+
+static void unknown_key(struct reading *reading, const char *name)
+{
+	char message[MESSAGE_MAX];
+	struct text text;
+
+	text_start(&text, message, sizeof(message));
+	text_string(&text, "unknown key ");
+	text_quoted(&text, name, strlen(name));
+	for (int i = 0; i < SECTION_COUNT; i++) {
+		if (key_find(i, name)) {
+			text_string(&text, " in this section; it belongs into [");
+			text_string(&text, section_name(i));
+			text_string(&text, i == SECTION_DESTINATION ? " NAME]" : "]");
+			reading_complain(reading, reading->lines.number, message);
+			return;
+		}
+	}
+	text_string(&text, "; did you mean '");
+	text_string(&text, nearest_key((enum section)reading->section, name));
+	text_string(&text, "'?");
+	reading_complain(reading, reading->lines.number, message);
+}
+
+static void twin_pattern(struct reading *reading, const char *pattern, size_t n, int twin)
+{
+	char message[MESSAGE_MAX];
+	struct text text;
+
+	text_start(&text, message, sizeof(message));
+	text_string(&text, "pattern ");
+	text_quoted(&text, pattern, n);
+	text_string(&text, " stands already in [destination ");
+	text_string(&text, reading->config->labels[twin]);
+	text_string(&text, "]; keep one of them");
+	reading_complain(reading, reading->lines.number, message);
+}
+
+static void add_patterns(struct reading *reading, const char *list)
+{
+	struct config *config = reading->config;
+	char message[MESSAGE_MAX];
+	struct text why;
+
+	for (;;) {
+		size_t n, whole;
+		int twin;
+
+		list += skip_blanks(list);
+		n = whole = strcspn(list, ",");
+		while (n > 0 && (list[n - 1] == ' ' || list[n - 1] == '\t'))
+			n--;
+		text_start(&why, message, sizeof(message));
+		if (!pattern_add(config, reading->policy, list, n, &twin, &why))
+			reading_complain(reading, reading->lines.number, message);
+		else if (twin < 0 && reading->source->origins)
+			reading->source->origins->pattern[config->pattern_count - 1] =
+			    reading_line(reading);
+		if (twin >= 0)
+			twin_pattern(reading, list, n, twin);
+		if (list[whole] == '\0')
+			return;
+		list += whole + 1;
+	}
+}
+
+static void match_line(struct reading *reading, const char *list)
+{
+	reading->seen[KEY_DESTINATION_match] = reading_line(reading);
+	if (reading->policy == 0)
+		reading_complain(
+		    reading, reading->lines.number,
+		    "[destination default] is for whatever no other section matches; put match "
+		    "into a [destination NAME]");
+	else
+		add_patterns(reading, list);
+}
+
+static void note_origin(struct reading *reading, int index)
+{
+	struct origins *origins = reading->source->origins;
+
+	if (!origins)
+		return;
+	if (reading->section == SECTION_DESTINATION)
+		origins->destination[reading->policy][index] = reading_line(reading);
+	else
+		origins->common[index] = reading_line(reading);
+}
+
+static void set_key(struct reading *reading, const char *name, const char *value)
+{
+	const struct key *key = key_find((enum section)reading->section, name);
+	char message[MESSAGE_MAX];
+	struct text why;
+	int index;
+
+	if (!key) {
+		unknown_key(reading, name);
+		return;
+	}
+	if (key->type == TYPE_PATTERNS) {
+		match_line(reading, value);
+		return;
+	}
+	index = (int)(key - config_keys);
+	if (reading->seen[index]) {
+		reading_already(reading, name, strlen(name), reading->seen[index]);
+		return;
+	}
+	text_start(&why, message, sizeof(message));
+	if (!value_store(
+		key,
+		section_fields(reading->config, (enum section)reading->section, reading->policy),
+		value, &why)) {
+		reading_complain(reading, reading->lines.number, message);
+		return;
+	}
+	reading->seen[index] = reading_line(reading);
+	if (index == KEY_DESTINATION_mode && reading->policy == 0)
+		reading->default_mode = true;
+	note_origin(reading, index);
+}
+
+int reading_take_key(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = arg;
+
+	(void)section; /* enter_section() knows it uncut */
+	reading->pending = false;
+	if (reading->section == SECTION_NONE)
+		reading_complain(reading, reading->lines.number,
+		                 "a key before the first section; begin with [retrybudget]");
+	else if (reading->section != SECTION_REFUSED)
+		set_key(reading, name, value ? value : "");
+	return 1;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The key table (keys.def) as data, and how the text of a value becomes a field and back. Parsed by
+ * hand: strtod and friends follow the host's locale. Async-signal-safe, no allocation.
+ */
+#ifndef RETRYBUDGET_CONFIG_KEYS_H
+#define RETRYBUDGET_CONFIG_KEYS_H
+
+#include "config/config.h"
+#include "report/text.h"
+
+enum section {
+	SECTION_GENERAL,
+	SECTION_LOG,
+	SECTION_BUDGET,
+	SECTION_DESTINATION,
+	SECTION_COUNT,
+};
+
+/* The struct that the keys of a section fill. */
+#define STRUCT_GENERAL     struct general_settings
+#define STRUCT_LOG         struct log_settings
+#define STRUCT_BUDGET      struct bucket_rule
+#define STRUCT_DESTINATION struct policy
+
+/* How the text of a value is read, and the unit of the field (policy.h). */
+enum value_type {
+	TYPE_TOKENS,   /* 10, 0.5 -> mt */
+	TYPE_GAIN,     /* 10% or 0.1 of a token -> mt */
+	TYPE_RATE,     /* 2/s, 12/min, 30/h -> mt per second */
+	TYPE_SHARE,    /* 10% or 0.1 -> ppm */
+	TYPE_TIME,     /* 5us 250ms 30s 5m 1h -> ns; 0 needs no unit */
+	TYPE_FACTOR,   /* 1.5 -> thousandths */
+	TYPE_COUNT,    /* a whole number */
+	TYPE_NAME,     /* a share name */
+	TYPE_PATH,     /* an absolute path that fits a unix socket address */
+	TYPE_PATTERNS, /* see pattern.h; kept in the config, not in a field */
+	TYPE_WORDS,    /* from here on: a choice of words */
+	TYPE_MODE = TYPE_WORDS,
+	TYPE_DEEPBIND,
+	TYPE_SCOPE,
+	TYPE_TARGET,
+	TYPE_FACILITY,
+	TYPE_SWITCH,
+	TYPE_STRATEGY,
+	TYPE_JITTER,
+	TYPE_NONBLOCKING,
+	TYPE_ERRNO,
+};
+
+/* The place of each key in the table: KEY_DESTINATION_floor and so on. */
+enum key_index {
+#define KEY(section, name, type, field, min, max, initial, help) KEY_##section##_##name,
+#define PATTERNS(section, name, help)                            KEY_##section##_##name,
+#include "config/keys.def"
+	KEY_COUNT,
+};
+
+struct key {
+	const char *name;
+	const char *initial; /* NULL: none, or worked out by the parser */
+	const char *help;
+	int64_t min, max;      /* in the unit of the field */
+	uint16_t offset, size; /* of the field in the section's struct */
+	uint8_t section, type;
+};
+
+extern const struct key config_keys[KEY_COUNT];
+
+/* "retrybudget", "log", "budget", "destination". */
+const char *section_name(enum section section);
+
+/* The struct that holds the keys of a section; policy counts for SECTION_DESTINATION only. */
+void *section_fields(struct config *config, enum section section, int policy);
+
+/* Reads text into the key's field inside fields. False, with the reason and the remedy added to
+ * why, if the text is not good; the field is then as it was. */
+bool value_store(const struct key *key, void *fields, const char *string, struct text *why);
+
+/* Adds the value of the key's field in a form that value_store reads back to the same value. */
+void value_print(const struct key *key, const void *fields, struct text *out);
+
+/* Adds "100ms to 1h" for a type with a range, "keep | strip" for a choice, else what is accepted:
+ * a noun phrase for messages and manual. */
+void value_describe(const struct key *key, struct text *out);
+
+/* The key of that name in a section; NULL if there is none. */
+const struct key *key_find(enum section section, const char *name);
+
+/* The number of single-character edits between two names, at most 64 characters of each. */
+int edit_distance(const char *a, const char *b);
+
+/* The known name nearest to a wrong one: of the keys of a section, of the sections. */
+const char *nearest_key(enum section section, const char *name);
+const char *nearest_section(const char *name);
+
+/* Reads a decimal with at most six digits after the point, times scale, rounded to the nearest.
+ * Returns where it ends, NULL if there is none or it does not fit (scale <= 3.6e12). Something
+ * above zero that would round to zero does not fit either. */
+const char *decimal_parse(const char *string, int64_t scale, int64_t *value);
+
+/* Adds what the operator wrote in quotes, escaped, and shortened with "..." if it is long. */
+void text_quoted(struct text *text, const char *bytes, size_t n);
+
+/* The value of a word of a type; false if it is none. */
+bool word_parse(enum value_type type, const char *string, int32_t *value);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a file into a configuration, with more to choose and to learn than config_read(). */
+#ifndef RETRYBUDGET_CONFIG_READ_H
+#define RETRYBUDGET_CONFIG_READ_H
+
+#include "config/file.h"
+#include "config/keys.h"
+
+#define MODE_AS_IN_FILE (-1)
+
+/* Where each value comes from: the line it stands in, 0 for a default or an inherited one. */
+struct origins {
+	uint16_t common[KEY_COUNT];                       /* of the sections without label */
+	uint16_t destination[CONFIG_POLICIES][KEY_COUNT]; /* [0] is [destination default] */
+	uint16_t section[CONFIG_POLICIES];
+	uint16_t pattern[CONFIG_PATTERNS];
+};
+
+struct source {
+	const char *file;
+	bool missing_ok;         /* a file that does not exist is not complained about */
+	bool owned_by_root;      /* refuse a file that anybody else could write */
+	int32_t mode;            /* enum mode of the environment, or MODE_AS_IN_FILE */
+	struct origins *origins; /* filled if not NULL */
+	const uint32_t *known;   /* fingerprint of a content that need not be read again, or NULL */
+	config_complain *complain;
+	void *arg;
+};
+
+enum reading_result {
+	READING_FAILED = -1, /* the config holds the defaults, and the mode of the environment */
+	READING_GOOD,
+	READING_FLAWED,   /* some lines were bad */
+	READING_MISSING,  /* missing_ok, and there was none: as READING_FAILED */
+	READING_THE_SAME, /* the content is the known one; the config was not touched */
+};
+
+/* Reads source into *config. *identity and *fingerprint (of the content) tell what was read; both
+ * are 0 if nothing was. The environment's mode is the bound of every mode in the file: observe
+ * holds nothing back whatever a section says, off switches all of them off, and enforce leaves
+ * a section that says less as it is. */
+enum reading_result config_read_source(struct config *config, const struct source *source,
+                                       struct identity *identity, uint32_t *fingerprint);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The section lines of the file: which section is meant, and whether it may stand here. */
+#include "config/reading.h"
+
+#include <string.h>
+
+static const char label_bytes[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+void reading_leave_section(struct reading *reading)
+{
+	if (reading->section == SECTION_DESTINATION && reading->policy > 0 &&
+	    !reading->seen[KEY_DESTINATION_match])
+		reading_complain(
+		    reading, reading->policy_lines[reading->policy],
+		    "this section has no match line, so it is for nothing; add for example "
+		    "'match = db.internal:5432'");
+	reading->section = SECTION_REFUSED;
+	memset(reading->seen, 0, sizeof(reading->seen));
+}
+
+/* A labelled section starts as a copy of [destination default]. */
+static void enter_label(struct reading *reading, const char *label, size_t n)
+{
+	struct config *config = reading->config;
+	int policy = config->policy_count;
+
+	for (int i = 1; i < policy; i++) {
+		if (strlen(config->labels[i]) == n && memcmp(config->labels[i], label, n) == 0) {
+			reading_already(reading, label, n, reading->policy_lines[i]);
+			return;
+		}
+	}
+	if (policy == CONFIG_POLICIES) {
+		reading_complain(
+		    reading, reading->lines.number,
+		    "too many sections: there is room for 63 labels besides the default one; "
+		    "put several patterns into one match line");
+		return;
+	}
+	config->policies[policy] = config->policies[0];
+	memset(config->labels[policy], 0, CONFIG_LABEL);
+	memcpy(config->labels[policy], label, n);
+	config->policy_count++;
+	reading->section = SECTION_DESTINATION;
+	reading->policy = policy;
+	reading->policy_lines[policy] = reading_line(reading);
+	if (reading->source->origins)
+		reading->source->origins->section[policy] = reading_line(reading);
+}
+
+static void enter_common(struct reading *reading, int section, const char *name, size_t n)
+{
+	if (reading->common_lines[section]) {
+		reading_already(reading, name, n, reading->common_lines[section]);
+		return;
+	}
+	reading->common_lines[section] = reading_line(reading);
+	reading->section = section;
+	reading->policy = 0;
+	if (section == SECTION_DESTINATION && reading->source->origins)
+		reading->source->origins->section[0] = reading_line(reading);
+}
+
+static void enter_destination(struct reading *reading, const char *label, size_t n)
+{
+	static const char named_default[] = "default";
+
+	if (n == 0) {
+		reading_complain(reading, reading->lines.number,
+		                 "a label is missing: [destination default] or [destination NAME]");
+	} else if (n == sizeof(named_default) - 1 && memcmp(label, named_default, n) == 0) {
+		enter_common(reading, SECTION_DESTINATION, "destination default",
+		             strlen("destination default"));
+	} else if (strspn(label, label_bytes) < n) {
+		reading_complain(
+		    reading, reading->lines.number,
+		    "a label is made of letters, digits, '.', '_' and '-'; write what it is for "
+		    "into a match line, as 'match = *.internal:5432'");
+	} else if (reading->all) {
+		enter_label(reading, label, n);
+	}
+}
+
+static void unknown_section(struct reading *reading, const char *name, size_t n)
+{
+	char copy[SECTION_MAX_LEN + 1] = { 0 };
+	char message[MESSAGE_MAX];
+	const char *nearest;
+	struct text text;
+
+	memcpy(copy, name, strcspn(name, " \t]"));
+	nearest = nearest_section(copy);
+	text_start(&text, message, sizeof(message));
+	text_string(&text, "unknown section ");
+	text_quoted(&text, name, n);
+	text_string(&text, "; did you mean [");
+	text_string(&text, nearest);
+	if (strcmp(nearest, section_name(SECTION_DESTINATION)) == 0)
+		text_string(&text, " NAME");
+	text_string(&text, "]?");
+	reading_complain(reading, reading->lines.number, message);
+}
+
+static size_t skip_blanks(const char *string)
+{
+	return strspn(string, " \t");
+}
+
+bool reading_enter_section(struct reading *reading, const char *line)
+{
+	const char *name = line + 1 + skip_blanks(line + 1), *end = strchr(line, ']'), *rest;
+	size_t n, word;
+
+	reading_leave_section(reading);
+	if (!end) {
+		reading_complain(reading, reading->lines.number,
+		                 "the ']' of the section is missing");
+		return false;
+	}
+	if (end - line - 1 > SECTION_MAX_LEN) {
+		reading_complain(reading, reading->lines.number,
+		                 "a section name has at most 49 characters; shorten the label");
+		return false;
+	}
+	rest = end + 1 + skip_blanks(end + 1);
+	if (*rest != '\0' && *rest != ';' && *rest != '#')
+		reading_complain(reading, reading->lines.number,
+		                 "text after ']'; write it into a line of its own");
+	if (name > end)
+		name = end;
+	n = (size_t)(end - name);
+	while (n > 0 && (name[n - 1] == ' ' || name[n - 1] == '\t'))
+		n--;
+	word = strcspn(name, " \t]");
+	if (word == strlen(section_name(SECTION_DESTINATION)) &&
+	    memcmp(name, section_name(SECTION_DESTINATION), word) == 0) {
+		size_t gap = word + skip_blanks(name + word);
+		char label[SECTION_MAX_LEN + 1] = { 0 };
+
+		memcpy(label, name + gap, n > gap ? n - gap : 0);
+		enter_destination(reading, label, strlen(label));
+		return true;
+	}
+	for (int i = 0; i < SECTION_DESTINATION; i++) {
+		if (strlen(section_name(i)) == n && memcmp(section_name(i), name, n) == 0) {
+			enter_common(reading, i, name, n);
+			return true;
+		}
+	}
+	unknown_section(reading, name, n);
+	return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The beginning of a connection, and the two ways a host asks how it went. */
+#include "hook/hook.h"
+#include "pace/pace.h"
+
+#include <errno.h>
+#include <string.h>
+
+int connect(int fd, const struct sockaddr *address, socklen_t len)
+{
+	struct attempt try;
+
+	if (!attempt_begin_connect(&try, fd, address, len))
+		return real.connect(fd, address, len); /* not ours to judge */
+	if (!pace(&try))
+		return attempt_refused(&try);
+	attempt_start(&try);
+	return attempt_settle(&try, real.connect(fd, address, len));
+}
+
+/* Only observed, and only after the real call: asking SO_ERROR clears it (TRAPS A6.1). */
+int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	int result = real.getsockopt(fd, level, name, value, len), err;
+
+	if (likely(level != SOL_SOCKET || name != SO_ERROR) || result != 0 ||
+	    !(socket_watched(fd) & WATCH_END) || *len < sizeof(err))
+		return result;
+	memcpy(&err, value, sizeof(err));
+	if (attempt_observed(fd, err))
+		pace_release(fd);
+	return result;
+}

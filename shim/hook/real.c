@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of real functions. Every entry starts as a stand-in, so that a hook may be called
+ * before our constructor ran: by the constructors of other libraries, or by an allocator that is
+ * itself being set up inside dlsym (TRAPS A1.1 to A1.4).
+ */
+#include "hook/real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Set while this thread is inside dlsym: a stand-in called then must not enter it again. */
+static __thread bool finding;
+
+static void *find(const char *name)
+{
+	void *found;
+
+	if (finding)
+		return NULL;
+	finding = true;
+	found = dlsym(RTLD_NEXT, name);
+	finding = false;
+	/* dlsym as a tail call would take our caller for its own, and RTLD_NEXT with it. */
+	__asm__ volatile("" ::: "memory");
+	return found;
+}
+
+#define RAW1(call, a)          syscall(call, (long)(a))
+#define RAW2(call, a, b)       syscall(call, (long)(a), (long)(b))
+#define RAW3(call, a, b, c)    syscall(call, (long)(a), (long)(b), (long)(c))
+#define RAW4(call, a, b, c, d) syscall(call, (long)(a), (long)(b), (long)(c), (long)(d))
+#define RAW5(call, a, b, c, d, e)                                                                  \
+	syscall(call, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
+#define RAW6(call, a, b, c, d, e, f)                                                               \
+	syscall(call, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+#define PICK(a, b, c, d, e, f, macro, ...) macro
+#define RAW(call, ...)                                                                             \
+	PICK(__VA_ARGS__, RAW6, RAW5, RAW4, RAW3, RAW2, RAW1, )(SYS_##call, __VA_ARGS__)
+#define RAW_NONE(failure) (errno = EAGAIN, failure)
+/* dup3 refuses equal numbers where dup2 is a test for an open one. */
+#define RAW_DUP2(fd, to)                                                                           \
+	(fd == to ? syscall(SYS_fcntl, fd, 1 /* F_GETFD */) < 0 ? -1 : fd                          \
+	          : syscall(SYS_dup3, fd, to, 0))
+
+#define STAND_IN(type, name, parameters, arguments, raw)                                           \
+	static type early_##name parameters                                                        \
+	{                                                                                          \
+		type(*next) parameters = (type(*) parameters)find(#name);                          \
+                                                                                                   \
+		return next ? next arguments : (type)(raw);                                        \
+	}
+#define HOOK(type, name, parameters, arguments, raw, purpose)                                      \
+	STAND_IN(type, name, parameters, arguments, raw)
+#define USED(type, name, parameters, arguments, raw)                                               \
+	STAND_IN(type, name, parameters, arguments, raw)
+#include "hook/hooks.def"
+
+struct real_calls real = {
+#define HOOK(type, name, parameters, arguments, raw, purpose) .name = early_##name,
+#define USED(type, name, parameters, arguments, raw)          .name = early_##name,
+#include "hook/hooks.def"
+};
+
+#define RESOLVE(type, name, parameters)                                                            \
+	do {                                                                                       \
+		type(*next) parameters = (type(*) parameters)find(#name);                          \
+		if (next)                                                                          \
+			real.name = next;                                                          \
+		else                                                                               \
+			all = false;                                                               \
+	} while (0);
+
+bool real_resolve(void)
+{
+	bool all = true;
+
+#define HOOK(type, name, parameters, arguments, raw, purpose) RESOLVE(type, name, parameters)
+#define USED(type, name, parameters, arguments, raw)          RESOLVE(type, name, parameters)
+#include "hook/hooks.def"
+	return all;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Carrying out a verdict (DESIGN section 6): the only place that waits, parks or refuses.
+ */
+#ifndef RETRYBUDGET_PACE_PACE_H
+#define RETRYBUDGET_PACE_PACE_H
+
+#include "track/attempt.h"
+
+/* Lets an attempt go now or after a wait (true), or holds it back (false; then try->told says what
+ * the host is told). A cancellation point while it waits, holding nothing; siglongjmp out of it
+ * loses neither a token nor the knowledge that a failure is unanswered. Async-signal-safe. */
+bool pace(struct attempt *try);
+
+/* The host was told how a held-back connect ended: takes off the socket what parking put on it.
+ * errno is kept. */
+void pace_release(int fd);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* The rate limit of records, by compare-and-swap on the time each kind was last written. */
+#include "report/limit.h"
+
+/* Places in destination->records. */
+enum {
+	KIND_REFUSED,
+	KIND_RETRYING,
+	KIND_EXHAUSTED,
+	KIND_RECOVERED,
+	KIND_NONE,
+};
+
+static int kind_of(const struct record *record)
+{
+	switch (record->event) {
+	case EVENT_REFUSED:
+		return KIND_REFUSED;
+	case EVENT_RETRYING:
+		return KIND_RETRYING;
+	case EVENT_EXHAUSTED:
+		return KIND_EXHAUSTED;
+	case EVENT_RECOVERED:
+		return KIND_RECOVERED;
+	default:
+		return KIND_NONE;
+	}
+}
+
+/* Ages in unsigned arithmetic: the cell is shared memory and may hold anything. Another thread may
+ * have read its clock a little later than we did, so "soon" counts as "just now" as well. */
+static bool is_recent(int64_t then, int64_t interval, int64_t now)
+{
+	uint64_t age =
+	    now >= then ? (uint64_t)now - (uint64_t)then : (uint64_t)then - (uint64_t)now;
+
+	return age < (uint64_t)interval;
+}
+
+static bool claim(cell64 *last, int64_t interval, int64_t now)
+{
+	int64_t then = atomic_load_explicit(last, memory_order_relaxed);
+
+	if (then != 0 && is_recent(then, interval, now))
+		return false;
+	return atomic_compare_exchange_strong(last, &then, now ? now : 1);
+}
+
+static bool has_something_to_recover_from(struct destination *destination)
+{
+	int64_t recovered = atomic_load(&destination->records[KIND_RECOVERED]);
+
+	for (int kind = KIND_REFUSED; kind < KIND_RECOVERED; kind++)
+		if (atomic_load(&destination->records[kind]) > recovered)
+			return true;
+	return false;
+}
+
+bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *held_back)
+{
+	struct destination *destination = record->destination;
+	int kind = kind_of(record);
+
+	*held_back = 0;
+	if (!destination || kind == KIND_NONE)
+		return true;
+	if (kind == KIND_RECOVERED && !has_something_to_recover_from(destination))
+		return false;
+	if (!claim(&destination->records[kind], interval, now)) {
+		if (kind == KIND_REFUSED)
+			count(&destination->held_back);
+		return false;
+	}
+	if (kind == KIND_REFUSED || kind == KIND_RECOVERED) {
+		*held_back = atomic_exchange(&destination->held_back, 0);
+		if (*held_back < 0)
+			*held_back = 0;
+	}
+	return true;
+}
+
+void limit_undo(const struct record *record, int64_t held_back)
+{
+	if (record->event == EVENT_REFUSED)
+		held_back++;
+	if (record->destination && held_back > 0)
+		atomic_fetch_add_explicit(&record->destination->held_back, held_back,
+		                          memory_order_relaxed);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* How often a destination may be written about. The state is in the region: whoever shares the
+ * budget shares the limit. */
+#ifndef RETRYBUDGET_REPORT_LIMIT_H
+#define RETRYBUDGET_REPORT_LIMIT_H
+
+#include "report/record.h"
+
+/*
+ * Claims the right to write this record now; of several threads one gets it. now, interval: ns;
+ * an interval of 0 limits nothing.
+ *
+ *   refused, retrying, exhausted, recovered: one of each per destination and interval;
+ *   recovered only after one of the other three was written;
+ *   a refusal that is not written is counted, and *held_back is that count, taken out of the
+ *   destination by the next refused or recovered record that is written;
+ *   everything else, and every record without a destination: always.
+ *
+ * Lock-free and async-signal-safe.
+ */
+bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *held_back);
+
+/* Gives back what limit_pass took when the record was lost: the count is not. */
+void limit_undo(const struct record *record, int64_t held_back);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a record to the log: limit, call site, line, datagram. Buffers are on the stack, in frames
+ * of less than 1 KiB each: a signal handler may write a record while another is being written, and
+ * a thread may vanish in the middle, without anything left claimed.
+ */
+#include "report/callsite.h"
+#include "report/limit.h"
+#include "report/send.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SITE_MAX 384
+
+static _Atomic(const struct log_settings *) current_settings;
+static _Atomic(struct region *) current_region;
+static char program[64];
+
+void report_settings(const struct log_settings *settings, struct region *region)
+{
+	/* Copied, and once only: programs that set their title overwrite where this points to. */
+	if (program[0] == '\0') {
+		strncpy(program, program_invocation_short_name, sizeof(program) - 1);
+		send_remember_stderr();
+	}
+	atomic_store(&current_region, region);
+	atomic_store(&current_settings, settings);
+}
+
+/* Not inlined: the frames of line and site shall not add up in one function. */
+static __attribute__((noinline)) bool write_record(const struct log_settings *settings,
+                                                   const struct record *record, int64_t held_back,
+                                                   const char *site)
+{
+	char line[RECORD_MAX];
+	size_t n = record_format(line, sizeof(line), record, program, (uint64_t)held_back, site);
+
+	return send_line(settings, record, line, n);
+}
+
+static __attribute__((noinline)) bool write_with_site(const struct log_settings *settings,
+                                                      const struct record *record,
+                                                      int64_t held_back)
+{
+	char site[SITE_MAX];
+
+	callsite_format(site, sizeof(site), settings->trace);
+	return write_record(settings, record, held_back, site);
+}
+
+/* Whether the host's code is what led here: a message about the configuration has no call site. */
+static bool has_site(const struct record *record)
+{
+	return record->destination != NULL;
+}
+
+void report(const struct record *record, int64_t now)
+{
+	const struct log_settings *settings = atomic_load(&current_settings);
+	struct region *region = atomic_load(&current_region);
+	int saved = errno;
+	int64_t held_back;
+	bool sent;
+
+	if (!settings || settings->target == LOG_TARGET_NONE ||
+	    !limit_pass(record, settings->interval, now, &held_back))
+		return;
+	if (settings->trace > 0 && has_site(record))
+		sent = write_with_site(settings, record, held_back);
+	else
+		sent = write_record(settings, record, held_back, NULL);
+	if (!sent) {
+		limit_undo(record, held_back);
+		if (region)
+			count(&region->lost_records);
+	}
+	errno = saved;
+}

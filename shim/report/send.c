@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One datagram on a socket that lives for microseconds. The host must never find a descriptor of
+ * ours, and we must never write into one of its (TRAPS A5.1, A5.2): another thread may close every
+ * descriptor and open its own at any moment.
+ */
+#include "report/send.h"
+#include "hook/real.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#define IDENT          "retrybudget"
+#define DEFAULT_SOCKET "/dev/log"
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+#define LOWEST         3 /* 0-2 belong to the host even while they are closed */
+
+static int severity(const struct record *record)
+{
+	switch (record->event) {
+	case EVENT_REFUSED:
+	case EVENT_EXHAUSTED:
+	case EVENT_CONFIG_ERROR:
+	case EVENT_SCOPE:
+		return LOG_WARNING;
+	case EVENT_RETRYING:
+	case EVENT_RECOVERED:
+		return LOG_NOTICE;
+	default:
+		return LOG_INFO;
+	}
+}
+
+/* A socket, and what tells it from any other that may get the same number. */
+struct transient {
+	int fd;
+	uint64_t identity;
+};
+
+static uint64_t identity_of(int fd)
+{
+	uint64_t cookie = 0;
+	socklen_t len = sizeof(cookie);
+	struct stat is;
+
+	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) == 0)
+		return cookie;
+	/* Before Linux 4.12, and in sandboxes that have no cookies. */
+	return errno == ENOPROTOOPT && fstat(fd, &is) == 0 ? is.st_ino : 0;
+}
+
+/* False if the host has closed our descriptor meanwhile; the number may be its own now. */
+static bool is_ours(const struct transient *at)
+{
+	return at->identity != 0 && identity_of(at->fd) == at->identity;
+}
+
+static void transient_close(const struct transient *at)
+{
+	if (is_ours(at))
+		real.close(at->fd);
+}
+
+static bool transient_open(struct transient *at)
+{
+	struct transient low;
+
+	at->fd = real.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (at->fd < 0)
+		return false;
+	at->identity = identity_of(at->fd);
+	if (at->fd >= LOWEST)
+		return true;
+	low = *at;
+	at->fd = fcntl(low.fd, F_DUPFD_CLOEXEC, LOWEST);
+	transient_close(&low);
+	return at->fd >= 0;
+}
+
+/* The state of a thread in which nothing can carry it away from an open descriptor. */
+struct shelter {
+	sigset_t signals;
+	int cancel;
+};
+
+static void shelter_enter(struct shelter *shelter)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shelter->cancel);
+	sigprocmask(SIG_SETMASK, &all, &shelter->signals);
+}
+
+static void shelter_leave(const struct shelter *shelter)
+{
+	sigprocmask(SIG_SETMASK, &shelter->signals, NULL);
+	pthread_setcancelstate(shelter->cancel, NULL);
+}
+
+/*
+ * MSG_FASTOPEN: unix sockets ignore it, but should the number have become a connected TCP socket of
+ * the host since the check, the kernel answers EISCONN instead of sending our record to its peer.
+ */
+static bool send_datagram(const char *path, struct iovec *parts, size_t count)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to) };
+	struct shelter shelter;
+	struct transient at;
+	bool sent = false;
+
+	strncpy(to.sun_path, path, sizeof(to.sun_path) - 1);
+	message.msg_iov = parts;
+	message.msg_iovlen = count;
+	shelter_enter(&shelter);
+	if (transient_open(&at)) {
+		if (is_ours(&at))
+			sent = real.sendmsg(at.fd, &message,
+			                    MSG_NOSIGNAL | MSG_DONTWAIT | MSG_FASTOPEN) >= 0;
+		transient_close(&at);
+	}
+	shelter_leave(&shelter);
+	return sent;
+}
+
+static struct iovec part(const char *bytes, size_t n)
+{
+	return (struct iovec) { .iov_base = (void *)(uintptr_t)bytes, .iov_len = n };
+}
+
+static void put_ident(struct text *text)
+{
+	text_string(text, IDENT "[");
+	text_decimal(text, getpid());
+	text_string(text, "]: ");
+}
+
+/*
+ * "<PRI>retrybudget[pid]: line", without the time stamp that RFC 3164 has in between. It would have
+ * to be local time, and finding the zone takes locks and files; rsyslog (imuxsock), journald,
+ * syslog-ng and busybox all stamp on receipt when there is none, and by default even when there is.
+ */
+static bool send_syslog(const struct log_settings *settings, const struct record *record,
+                        const char *line, size_t length)
+{
+	char header[48];
+	struct text text;
+	struct iovec parts[2];
+
+	text_start(&text, header, sizeof(header));
+	text_string(&text, "<");
+	text_decimal(&text, settings->facility | severity(record));
+	text_string(&text, ">");
+	put_ident(&text);
+	parts[0] = part(header, text.used);
+	parts[1] = part(line, length);
+	return send_datagram(settings->socket, parts, 2);
+}
+
+/* The journal's native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): KEY=value lines. The line
+ * holds no newline, and the destination is escaped. */
+static bool send_journal(const struct log_settings *settings, const struct record *record,
+                         const char *line, size_t length)
+{
+	static const char message[] = "MESSAGE=";
+	bool elsewhere = strcmp(settings->socket, DEFAULT_SOCKET) != 0;
+	char fields[512];
+	struct text text;
+	struct iovec parts[3];
+	size_t mark;
+
+	text_start(&text, fields, sizeof(fields));
+	text_string(&text, "\nPRIORITY=");
+	text_decimal(&text, severity(record));
+	text_string(&text, "\nSYSLOG_FACILITY=");
+	text_decimal(&text, settings->facility >> 3);
+	text_string(&text, "\nSYSLOG_IDENTIFIER=" IDENT "\nSYSLOG_PID=");
+	text_decimal(&text, getpid());
+	text_string(&text, "\nRETRYBUDGET_EVENT=");
+	text_string(&text, record_event(record));
+	mark = text.used;
+	if (record->destination) {
+		const char *name = record->destination->name;
+
+		if (!text_string(&text, "\nRETRYBUDGET_DEST=") ||
+		    !text_escaped(&text, name, strnlen(name, REGION_NAME),
+		                  sizeof(fields) - text.used - 2))
+			text_rewind(&text, mark);
+	}
+	text_string(&text, "\n");
+	parts[0] = part(message, sizeof(message) - 1);
+	parts[1] = part(line, length);
+	parts[2] = part(fields, text.used);
+	return send_datagram(elsewhere ? settings->socket : JOURNAL_SOCKET, parts, 3);
+}
+
+/* What stderr was when the program started. A daemon that closes everything may get the number 2
+ * again for a connection or a file of its own, which is not ours to write to. */
+static dev_t stderr_device;
+static ino_t stderr_inode;
+
+void send_remember_stderr(void)
+{
+	struct stat is;
+
+	if (fstat(STDERR_FILENO, &is) == 0) {
+		stderr_device = is.st_dev;
+		stderr_inode = is.st_ino;
+	}
+}
+
+static bool stderr_is_ours(void)
+{
+	struct stat is;
+
+	return stderr_inode != 0 && fstat(STDERR_FILENO, &is) == 0 &&
+	       is.st_dev == stderr_device && is.st_ino == stderr_inode;
+}
+
+/* True if a line can be written to stderr without blocking: nobody may hang because a reader is
+ * slow. A pipe that is writable at all takes PIPE_BUF bytes. */
+static bool stderr_is_ready(void)
+{
+	struct pollfd at = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&at, 1, 0) == 1 && at.revents == POLLOUT;
+}
+
+/* One write, so that lines of several processes do not mix. A reader that has just gone would raise
+ * SIGPIPE: it is blocked, and taken back if it was ours. */
+static bool send_stderr(const char *line, size_t length)
+{
+	char header[48];
+	struct text text;
+	struct iovec parts[3];
+	sigset_t pipe_signal, before, pending;
+	bool written = false;
+	int cancel;
+
+	text_start(&text, header, sizeof(header));
+	put_ident(&text);
+	parts[0] = part(header, text.used);
+	parts[1] = part(line, length);
+	parts[2] = part("\n", 1);
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	sigprocmask(SIG_BLOCK, &pipe_signal, &before);
+	sigpending(&pending);
+	errno = 0;
+	if (stderr_is_ours() && stderr_is_ready())
+		written = real.writev(STDERR_FILENO, parts, 3) > 0;
+	if (errno == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+		static const struct timespec at_once;
+
+		sigtimedwait(&pipe_signal, NULL, &at_once);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	pthread_setcancelstate(cancel, NULL);
+	return written;
+}
+
+bool send_line(const struct log_settings *settings, const struct record *record, const char *line,
+               size_t length)
+{
+	switch (settings->target) {
+	case LOG_TARGET_SYSLOG:
+		return send_syslog(settings, record, line, length);
+	case LOG_TARGET_JOURNAL:
+		return send_journal(settings, record, line, length);
+	case LOG_TARGET_STDERR:
+		return send_stderr(line, length);
+	default:
+		return true;
+	}
+}

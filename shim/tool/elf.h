@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What an executable file says about itself, read without trusting a byte of it. */
+#ifndef RETRYBUDGET_TOOL_ELF_H
+#define RETRYBUDGET_TOOL_ELF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct elf_facts {
+	uint8_t class; /* ELFCLASS32 or ELFCLASS64 */
+	uint8_t order; /* ELFDATA2LSB or ELFDATA2MSB */
+	uint16_t machine;
+	bool go;          /* made by the Go linker: makes its own system calls */
+	char interp[256]; /* the dynamic loader it asks for; "" = static */
+};
+
+enum elf_result {
+	ELF_READ,
+	ELF_NOT,    /* something else than ELF, or empty */
+	ELF_BROKEN, /* begins like ELF and contradicts itself, or cannot be read */
+};
+
+/* Reads fd from its start, wherever its offset is. The work is bounded whatever the file says. */
+enum elf_result elf_read(int fd, struct elf_facts *facts);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
+#include "tool/inspect.h"
+#include "tool/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The stack is our own here, unlike in the shim. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+static const char usage[] =
+    "usage: retrybudget run [-c FILE] [--observe] [--log stderr] [--] CMD [ARG...]\n"
+    "\n"
+    "Starts CMD with libretrybudget.so loaded into it.\n"
+    "\n"
+    "  -c, --config FILE  use FILE instead of /etc/retrybudget.ini\n"
+    "      --observe      decide, count and log, but hold nothing back\n"
+    "      --log stderr   write records to the program's stderr instead of syslog\n"
+    "  -h, --help         show this text\n"
+    "\n"
+    "Exit status: that of CMD; 125 if this command fails, 126 if CMD cannot be\n"
+    "invoked or the library cannot reach it, 127 if CMD is not found.\n";
+
+struct options {
+	const char *config;
+	bool observe, log_stderr;
+};
+
+static __attribute__((format(printf, 2, 3))) int fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	fputs("retrybudget: run: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+/* 0: go on. Otherwise the exit code, plus one, so that success (--help) can be told. */
+static int read_options(int argc, char **argv, struct options *options)
+{
+	enum { OBSERVE = 256, LOG };
+	static const struct option known[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "observe", no_argument, NULL, OBSERVE },
+		{ "log", required_argument, NULL, LOG },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	optind = 1;
+	opterr = 0; /* getopt would name "run" as the program */
+	while ((option = getopt_long(argc, argv, "+c:h", known, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			options->config = optarg;
+			break;
+		case OBSERVE:
+			options->observe = true;
+			break;
+		case LOG:
+			if (strcmp(optarg, "stderr") != 0)
+				return fail(EXIT_OWN,
+				            "--log knows only stderr; other targets go into the "
+				            "file's [log] section") +
+				       1;
+			options->log_stderr = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 1;
+		default:
+			return fail(EXIT_OWN,
+			            "%s is not an option of run, or lacks its value; see "
+			            "retrybudget run --help",
+			            argv[optind - 1]) +
+			       1;
+		}
+	}
+	if (optind >= argc)
+		return fail(EXIT_OWN, "no command given; see retrybudget run --help") + 1;
+	return 0;
+}
+
+/* The shim opens no symbolic links, and the program may change its directory first: the path is
+ * made absolute and real. */
+static int set_config(const char *file)
+{
+	char path[PATH_MAX];
+	struct stat is;
+	int fd;
+
+	if (!realpath(file, path))
+		return fail(EXIT_OWN, "cannot read %s: %s", file, strerror(errno));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return fail(EXIT_OWN, "cannot read %s: %s", file, strerror(errno));
+	if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode)) {
+		close(fd);
+		return fail(EXIT_OWN, "cannot read %s: it is not a regular file", file);
+	}
+	close(fd);
+	if (setenv("RETRYBUDGET_CONFIG", path, 1) != 0)
+		return fail(EXIT_OWN, "%s", strerror(errno));
+	return 0;
+}
+
+static int set_preload(const char *library)
+{
+	const char *list = getenv("LD_PRELOAD");
+	char *both;
+	int result;
+
+	if (strpbrk(library, ": $"))
+		return fail(
+		    EXIT_OWN,
+		    "LD_PRELOAD cannot hold the path %s, which has a colon, a space or a $; "
+		    "install the library elsewhere",
+		    library);
+	if (list && preload_has(list, library))
+		return 0;
+	if (!list || !*list)
+		result = setenv("LD_PRELOAD", library, 1);
+	else if (asprintf(&both, "%s:%s", list, library) < 0)
+		result = -1;
+	else {
+		result = setenv("LD_PRELOAD", both, 1);
+		free(both);
+	}
+	return result == 0 ? 0 : fail(EXIT_OWN, "%s", strerror(errno));
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static struct verdict verdict; /* some kilobytes */
+	struct options options = { 0 };
+	int result = read_options(argc, argv, &options);
+
+	if (result)
+		return result - 1;
+	inspect_command(argv[optind], &verdict);
+	if (verdict.code)
+		return fail(verdict.code, "%s", verdict.message);
+	result = set_preload(verdict.library);
+	if (!result && options.config)
+		result = set_config(options.config);
+	if (result)
+		return result;
+	if ((options.observe && setenv("RETRYBUDGET", "observe", 1) != 0) ||
+	    (options.log_stderr && setenv("RETRYBUDGET_LOG", "stderr", 1) != 0))
+		return fail(EXIT_OWN, "%s", strerror(errno));
+	execvp(argv[optind], argv + optind);
+	return fail(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_UNFIT, "%s: %s", argv[optind],
+	            strerror(errno));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The subcommands of `retrybudget`. Each gets argv from its own name on and returns the exit code.
+ */
+#ifndef RETRYBUDGET_TOOL_TOOL_H
+#define RETRYBUDGET_TOOL_TOOL_H
+
+#include <stdio.h>
+
+#define EXIT_USAGE 2 /* of check, show and retrybudget itself; run has those of env(1) */
+
+int cmd_run(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+
+/* What is made from the key table: conf/retrybudget.ini, and the keys of retrybudget(5) in roff. */
+void print_sample(FILE *out);
+void print_man_keys(FILE *out);
+
+#endif

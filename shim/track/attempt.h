@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One attempt, from the host's call to its outcome: a connect or a lookup. The hook begins it, has
+ * it paced, makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
+ * cancellation may end it anywhere. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_TRACK_ATTEMPT_H
+#define RETRYBUDGET_TRACK_ATTEMPT_H
+
+#include "track/failures.h"
+#include "track/outcome.h"
+
+#include <netdb.h>
+
+struct attempt {
+	struct trial trial;
+	struct account account;
+	const struct config *config;
+	const char *label; /* of the policy */
+	const struct sockaddr *address;
+	socklen_t len;
+	int fd;                     /* -1: a lookup */
+	int saved_errno;            /* what errno was when the host called */
+	int64_t began;              /* ns */
+	struct unanswered answered; /* by a retry: the failure that it answers */
+	bool status;                /* a connect that only asks how the last one went */
+	bool is_unix;
+	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */
+};
+
+/* False: not ours to judge; nothing has been noted and errno is untouched. */
+bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,
+                           socklen_t len);
+bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
+
+/* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
+ * the socket, which is how old daemons bound their connects. */
+void attempt_start(const struct attempt *try);
+
+/* Notes how the real call ended and returns its result, errno as the call left it. */
+int attempt_settle(struct attempt *try, int result);
+int attempt_settle_lookup(struct attempt *try, int result);
+
+/* What the host gets for an attempt that was not let through. */
+int attempt_refused(struct attempt *try);
+int attempt_refused_lookup(struct attempt *try);
+
+/* A refused attempt has answered nothing: the failure stands again, as of now. */
+void attempt_unanswered(struct attempt *try, int64_t now);
+
+/* The host asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
+ * that we held back. */
+bool attempt_observed(int fd, int err);
+
+/* The host ends the conversation, or its own half of it, but keeps the number. */
+void attempt_hung_up(int fd, int how);
+
+/* The host gives a number up, or puts another file on it. */
+void attempt_end(int fd);
+
+#endif

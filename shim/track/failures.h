@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The unanswered failures of one destination: what an attempt is held against to tell a retry from
+ * a first try. Each failure is one 64-bit word in shared memory, so that claiming it is one
+ * compare-and-swap: a failure is answered by one retry at most, and a killed process leaves nothing
+ * half done.
+ *
+ * The rule (DESIGN section 4): a thread answers its own failures; failures whose outcome came back
+ * on another thread than the one that connected, failures of threads that are gone, and those that
+ * found no room here belong to nobody, and whoever tries next answers them.
+ *
+ * All functions: thread-safe, async-signal-safe.
+ */
+#ifndef RETRYBUDGET_TRACK_FAILURES_H
+#define RETRYBUDGET_TRACK_FAILURES_H
+
+#include "report/region.h"
+
+#define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
+
+struct unanswered {
+	int32_t owner;   /* thread id, or FAILURE_ANYONE */
+	uint32_t lookup; /* serial of the lookup that gave the address, 0 = none */
+	int64_t at;      /* ns, precise to 4 ms */
+};
+
+/* Adds a failure. */
+void failures_add(struct destination *destination, const struct unanswered *failure);
+
+/* Claims the failure that an attempt of this thread answers: its own, newest first, else one of
+ * nobody. Those older than horizon ns are dropped on the way. False: there is none. */
+bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
+                    struct unanswered *claimed);
+
+#endif

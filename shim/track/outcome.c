@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* What outcomes do, and the oracle that tells them where no hook saw them. */
+#include "track/outcome.h"
+
+#include "hook/real.h"
+#include "track/failures.h"
+#include "track/refresh.h"
+#include "track/state.h"
+#include "track/thread.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* A host that waited this long for an answer and then hung up has met a timeout (DESIGN 4). */
+#define PATIENCE_MS 1000
+
+enum failure failure_of(int err, bool is_unix)
+{
+	switch (err) {
+	case ECONNREFUSED:
+		return FAILURE_REFUSED;
+	case ENOENT:
+		return is_unix ? FAILURE_REFUSED : FAILURE_NONE;
+	case EAGAIN:
+		return is_unix ? FAILURE_REFUSED : FAILURE_LOCAL;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case ENETDOWN:
+	case EHOSTDOWN:
+	case EPERM:
+		return FAILURE_UNREACHABLE;
+	case ETIMEDOUT:
+		return FAILURE_TIMEOUT;
+	case ECONNRESET:
+	case EPIPE:
+		return FAILURE_RESET;
+	case EADDRNOTAVAIL:
+		return FAILURE_LOCAL;
+	default:
+		return FAILURE_NONE;
+	}
+}
+
+bool trial_of(const struct socket_entry *entry, struct trial *trial)
+{
+	trial->destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
+	trial->owner = LOAD(entry->owner);
+	trial->lookup = LOAD(entry->lookup);
+	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
+	return trial->destination;
+}
+
+/* The first failure is the first time that this process has anything to say. */
+static void announce(int64_t now)
+{
+	static _Atomic(bool) announced;
+	struct record record = { .event = EVENT_LOADED, .text = "libretrybudget " VERSION };
+
+	if (!atomic_exchange(&announced, true))
+		report(&record, now);
+}
+
+void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai)
+{
+	struct destination *destination = trial->destination;
+	const struct config *config = config_current();
+	struct account account;
+	struct unanswered unanswered;
+	int64_t now = monotonic();
+	int saved = errno;
+
+	announce(now);
+	refresh(now);
+	destination_account(destination, config, &account);
+	if (err)
+		STORE(destination->last_errno, err);
+	if (eai)
+		STORE(destination->last_eai, eai);
+	STORE(destination->last_failure, failure);
+	count(&destination->tally.failures[failure]);
+	count(&shim_region->tally.failures[failure]);
+	count(&shim_region->trouble);
+	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
+	unanswered.lookup = trial->lookup;
+	unanswered.at = now;
+	failures_add(destination, &unanswered);
+	budget_failure(&account, trial->retry, now, thread_random());
+	thread_facts.work = false;
+	errno = saved;
+}
+
+void outcome_success(struct destination *destination)
+{
+	const struct config *config = config_current();
+	struct account account;
+	int index = destination_account(destination, config, &account);
+	int64_t now = monotonic();
+	int64_t streak = budget_success(&account, now);
+
+	count(&destination->tally.successes);
+	count(&shim_region->tally.successes);
+	if (streak > 0) {
+		struct record record = {
+			.event = EVENT_RECOVERED,
+			.destination = destination,
+			.policy = config->labels[index],
+			.streak = streak,
+			.tokens = bucket_level(account.process, account.process_rule, now),
+		};
+
+		record.process_tokens = record.tokens;
+		record.process_capacity = account.process_rule->capacity;
+		record.tokens = bucket_level(&account.budget->bucket, &account.policy->bucket, now);
+		record.capacity = account.policy->bucket.capacity;
+		report(&record, now);
+	}
+}
+
+/* --- the oracle --- */
+
+static bool tcp_info(int fd, struct tcp_info *info)
+{
+	socklen_t len = sizeof(*info);
+
+	*info = (struct tcp_info) { 0 };
+	return real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0 &&
+	       len > offsetof(struct tcp_info, tcpi_bytes_received);
+}
+
+enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
+
+/* True if the peer has acknowledged every byte sent; the SYN counts as one more. */
+static bool taken(const struct tcp_info *info)
+{
+	return info->tcpi_bytes_acked > info->tcpi_bytes_sent - info->tcpi_bytes_retrans;
+}
+
+bool outcome_taken(int fd)
+{
+	struct tcp_info info;
+	int saved = errno;
+	bool known = tcp_info(fd, &info);
+
+	errno = saved;
+	return !known || taken(&info);
+}
+
+bool outcome_alive(int fd)
+{
+	struct tcp_info info;
+	int saved = errno;
+	bool known = tcp_info(fd, &info);
+
+	errno = saved;
+	return known && info.tcpi_state == TCP_ESTABLISHED_ && info.tcpi_bytes_acked > 1;
+}
+
+/* Data went out and nothing came back. Who sends all along talks one way, and lives by that; who
+ * sent at the beginning and then waited has met a timeout. */
+static enum failure read_one_way(const struct tcp_info *info, int64_t age,
+                                 struct destination *destination, bool *alive)
+{
+	int64_t quiet = (int64_t)info->tcpi_last_data_sent * NS_PER_MS;
+	struct account account;
+
+	destination_account(destination, config_current(), &account);
+	if (quiet >= PATIENCE_MS * NS_PER_MS && age - quiet < account.policy->min_life)
+		return FAILURE_TIMEOUT;
+	*alive = age >= account.policy->min_life && info->tcpi_bytes_acked > 1; /* 1: the SYN */
+	return FAILURE_NONE;
+}
+
+/* What the kernel knows of a connection, said in our words. *alive: a success. */
+static enum failure read_info(const struct tcp_info *info, const struct socket_entry *entry,
+                              struct destination *destination, bool *alive)
+{
+	int64_t age = monotonic() - LOAD(entry->since);
+	enum phase phase = LOAD(entry->phase);
+	unsigned int traits = LOAD(entry->traits);
+	bool waited_long = age >= PATIENCE_MS * NS_PER_MS;
+	uint64_t received = info->tcpi_bytes_received;
+
+	*alive = false;
+	if (info->tcpi_state == TCP_SYN_SENT_)
+		return waited_long ? FAILURE_TIMEOUT : FAILURE_NONE;
+	/* A FIN counts as a byte, and is not forgotten when a reset follows it. */
+	if (received && (info->tcpi_state == TCP_CLOSE_WAIT_ ||
+			 (info->tcpi_state == TCP_CLOSE_ && received == 1)))
+		received--;
+	if (traits & TRAIT_LIVED)
+		return FAILURE_NONE;
+	if (traits & TRAIT_SERVED) {
+		/* A kept connection. That it ended is a failure only if the peer took the request;
+		 * otherwise it was idle, and closed before the request went out. */
+		if (phase != PHASE_ASKED || !taken(info))
+			return FAILURE_NONE;
+		if (info->tcpi_state == TCP_CLOSE_)
+			return FAILURE_RESET;
+		if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
+			return FAILURE_NONE; /* a reply came, unseen */
+		if (info->tcpi_state == TCP_CLOSE_WAIT_)
+			return FAILURE_DROPPED;
+		return info->tcpi_last_data_sent >= PATIENCE_MS ? FAILURE_TIMEOUT : FAILURE_NONE;
+	}
+	if (received) {
+		*alive = true; /* read by stdio, a raw call, io_uring */
+		return FAILURE_NONE;
+	}
+	if (info->tcpi_state == TCP_CLOSE_)
+		return phase == PHASE_CONNECTING ? FAILURE_REFUSED : FAILURE_RESET;
+	/* Both halves ended in order, without a word from the peer: one-way conversations do. */
+	if (traits & TRAIT_FINISHED)
+		return FAILURE_NONE;
+	if (info->tcpi_state == TCP_CLOSE_WAIT_)
+		return FAILURE_DROPPED;
+	if (info->tcpi_state != TCP_ESTABLISHED_)
+		return FAILURE_NONE;
+	if (phase == PHASE_ASKED || info->tcpi_bytes_sent)
+		return read_one_way(info, age, destination, alive);
+	/* Nothing sent: a spare connection of a pool, unless the host tried to read a greeting. */
+	return traits & TRAIT_WAITED && waited_long ? FAILURE_TIMEOUT : FAILURE_NONE;
+}
+
+/* The cheap half of the question: a young connection on which nothing has ended, to a destination
+ * for which a success would change nothing, has nothing to tell. */
+static bool is_uneventful(int fd, const struct socket_entry *entry, const struct trial *trial)
+{
+	struct pollfd at = { .fd = fd, .events = POLLRDHUP };
+	struct account account;
+
+	if (monotonic() - LOAD(entry->since) >= PATIENCE_MS * NS_PER_MS)
+		return false;
+	destination_account(trial->destination, config_current(), &account);
+	return !budget_wants_success(&account) && poll(&at, 1, 0) == 0;
+}
+
+void outcome_ask(int fd, struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+	int saved = errno;
+	struct tcp_info info;
+	struct trial trial;
+	enum failure failure;
+	bool alive;
+
+	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED)
+		return;
+	if (!trial_of(entry, &trial))
+		return;
+	if ((phase != PHASE_CONNECTING && is_uneventful(fd, entry, &trial)) || !tcp_info(fd, &info))
+		goto out;
+	failure = read_info(&info, entry, trial.destination, &alive);
+	/* Only what would be counted is worth asking whether the number is still our socket. */
+	if ((failure || alive) && socket_believe(fd, entry) &&
+	    socket_move(fd, entry, phase, PHASE_DONE)) {
+		if (failure)
+			outcome_failure(&trial, failure, 0, 0);
+		else
+			outcome_success(trial.destination);
+	}
+out:
+	errno = saved;
+}

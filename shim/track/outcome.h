@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outcomes: how an attempt ended, and what that does to its destination. Every way of learning an
+ * outcome ends here, once per attempt. Async-signal-safe; errno is left alone.
+ */
+#ifndef RETRYBUDGET_TRACK_OUTCOME_H
+#define RETRYBUDGET_TRACK_OUTCOME_H
+
+#include "track/destinations.h"
+#include "track/sockets.h"
+
+/* Who tried, and how; what is known of an attempt when its outcome comes. */
+struct trial {
+	struct destination *destination;
+	int32_t owner;   /* thread that tried */
+	uint32_t lookup; /* serial of the lookup that gave the address, 0 = none */
+	bool retry;
+};
+
+/* The class of a connect or data error; FAILURE_NONE: neutral (the caller's own mistake, EINTR).
+ * is_unix: EAGAIN is a full backlog there, and the want of a free port elsewhere. */
+enum failure failure_of(int err, bool is_unix);
+
+/* Counts a failure. err: the errno of a failed connect, eai: the code of a failed lookup, else 0.
+ */
+void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai);
+
+/* Counts a live success. */
+void outcome_success(struct destination *destination);
+
+/* What became of a tracked socket whose outcome is open, as the kernel knows it (TCP_INFO):
+ * counts it and moves the entry on. Called when the host is about to give the number up. */
+void outcome_ask(int fd, struct socket_entry *entry);
+
+/* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then
+ * the peer had the request when it closed, otherwise it had closed before. One system call. */
+bool outcome_taken(int fd);
+
+/* True if the connection is up and the peer has acknowledged data on it. One system call. */
+bool outcome_alive(int fd);
+
+/* Rebuilds the trial of an entry. False: its destination has been evicted. */
+bool trial_of(const struct socket_entry *entry, struct trial *trial);
+
+#endif

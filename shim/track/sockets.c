@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket table: entries, their validation, and what becomes of them as numbers are reused. */
+#include "track/sockets.h"
+
+#include "hook/real.h"
+
+#include <errno.h>
+
+_Atomic(uint8_t) socket_watch[SOCKETS];
+struct socket_entry socket_entries[SOCKETS];
+
+/* One more than the highest number ever entered: bounds the search for duplicates. */
+static _Atomic(int) highest;
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+static const uint8_t watched_in[] = {
+	[PHASE_NONE] = WATCH_END,
+	[PHASE_CONNECTING] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_HELD_BACK] = WATCH_END,
+	[PHASE_FAILED] = WATCH_END,
+	[PHASE_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_ANSWERED] = WATCH_WRITE | WATCH_END,
+	[PHASE_DONE] = WATCH_END,
+};
+
+/* The kernel's identity of a socket: the same through dup and fork, new when the number is. 0: this
+ * is no socket. */
+static uint64_t cookie_of(int fd)
+{
+	uint64_t cookie = COOKIE_NONE;
+	socklen_t len = sizeof(cookie);
+	int saved = errno;
+
+	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0)
+		/* A kernel, or a user-space stack, without it says ENOPROTOOPT. */
+		cookie = errno == ENOPROTOOPT ? COOKIE_NONE : 0;
+	errno = saved;
+	return cookie;
+}
+
+static void drop(int fd, struct socket_entry *entry)
+{
+	STORE(entry->phase, PHASE_NONE);
+	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM | WATCH_OTHER);
+}
+
+static void watch(int fd, const struct socket_entry *entry, enum phase phase)
+{
+	unsigned int bits = watched_in[phase] | (socket_watched(fd) & (WATCH_STREAM | WATCH_OTHER));
+
+	/* A kept connection tells nothing more by writing until its reply came. One that never
+	 * answered does: by EPIPE, or by living long enough. */
+	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_LIVED))
+		bits &= ~(unsigned int)WATCH_WRITE;
+	STORE(socket_watch[fd], (uint8_t)bits);
+}
+
+struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
+{
+	struct socket_entry *entry;
+	int high;
+
+	if ((unsigned int)fd >= SOCKETS)
+		return NULL;
+	entry = &socket_entries[fd];
+	STORE(entry->cookie, LOAD(from->cookie));
+	STORE(entry->since, LOAD(from->since));
+	STORE(entry->slot, LOAD(from->slot));
+	STORE(entry->generation, LOAD(from->generation));
+	STORE(entry->owner, LOAD(from->owner));
+	STORE(entry->lookup, LOAD(from->lookup));
+	STORE(entry->calm, 0);
+	STORE(entry->traits, LOAD(from->traits));
+	STORE(entry->phase, LOAD(from->phase));
+	high = LOAD(highest);
+	while (fd >= high && !atomic_compare_exchange_weak(&highest, &high, fd + 1))
+		;
+	watch(fd, entry, LOAD(from->phase));
+	return entry;
+}
+
+void socket_phase(int fd, struct socket_entry *entry, enum phase phase)
+{
+	STORE(entry->phase, (uint8_t)phase);
+	watch(fd, entry, phase);
+}
+
+/* The next number from `from` on that refers to the same socket as fd; -1: none. */
+static int next_twin(int fd, const struct socket_entry *entry, int from)
+{
+	uint64_t cookie = LOAD(entry->cookie);
+	int limit = LOAD(highest);
+
+	if (!(LOAD(entry->traits) & TRAIT_SHARED) || cookie == 0 || cookie == COOKIE_NONE)
+		return -1;
+	for (int other = from; other < limit; other++)
+		if (other != fd && (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
+		    LOAD(socket_entries[other].cookie) == cookie)
+			return other;
+	return -1;
+}
+
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to)
+{
+	uint8_t expected = (uint8_t)from;
+
+	if (!atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
+		return false;
+	watch(fd, entry, to);
+	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
+		STORE(socket_entries[twin].traits, LOAD(entry->traits));
+		socket_phase(twin, &socket_entries[twin], to);
+	}
+	return true;
+}
+
+bool socket_identify(int fd, struct socket_entry *entry)
+{
+	if (LOAD(entry->cookie) == 0)
+		STORE(entry->cookie, cookie_of(fd));
+	if (LOAD(entry->cookie) != 0)
+		return true;
+	drop(fd, entry);
+	return false;
+}
+
+bool socket_believe(int fd, struct socket_entry *entry)
+{
+	uint64_t known = LOAD(entry->cookie);
+
+	if (known == 0)
+		return socket_identify(fd, entry);
+	if (cookie_of(fd) != known) {
+		drop(fd, entry);
+		return false;
+	}
+	if (socket_watched(fd) & WATCH_STALE)
+		atomic_fetch_and(&socket_watch[fd], (uint8_t)~WATCH_STALE);
+	return true;
+}
+
+void socket_forget(int fd)
+{
+	if ((unsigned int)fd >= SOCKETS)
+		return;
+	STORE(socket_watch[fd], 0);
+	STORE(socket_entries[fd].phase, PHASE_NONE);
+}
+
+void socket_closed(int fd)
+{
+	/* Without a cookie nothing could ever say so. */
+	if (socket_watched(fd) & WATCH_END && LOAD(socket_entries[fd].cookie) != 0)
+		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
+	else
+		socket_forget(fd);
+}
+
+void socket_created(int fd, unsigned int bits)
+{
+	if ((unsigned int)fd >= SOCKETS || (bits == 0 && socket_watched(fd) == 0))
+		return;
+	STORE(socket_entries[fd].phase, PHASE_NONE);
+	if (bits & WATCH_SERVER)
+		bits |= WATCH_READ;
+	STORE(socket_watch[fd], (uint8_t)bits);
+}
+
+void socket_duplicated(int fd, int to)
+{
+	struct socket_entry *entry = socket_find(fd);
+	unsigned int bits = socket_watched(fd);
+	struct socket_entry copy;
+
+	if (fd == to)
+		return;
+	if (!entry) {
+		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to)))
+			STORE(socket_watch[to], (uint8_t)bits);
+		return;
+	}
+	if (bits & WATCH_STALE ? !socket_believe(fd, entry) : !socket_identify(fd, entry)) {
+		socket_forget(to);
+		return;
+	}
+	atomic_fetch_or(&entry->traits, TRAIT_SHARED);
+	copy = *entry;
+	socket_enter(to, &copy);
+}
+
+bool socket_shared(int fd, struct socket_entry *entry)
+{
+	return next_twin(fd, entry, 0) >= 0;
+}

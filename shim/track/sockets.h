@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socket table: what is known of a descriptor number. Only a hint, because many closes are
+ * never seen (TRAPS A4.1): before anything is concluded from an entry its SO_COOKIE is held against
+ * the socket that has the number now. Budgets belong to destinations, never to descriptors.
+ *
+ * One byte per number says which calls have to look further; all other traffic costs a load and a
+ * branch. Lock-free, fixed, async-signal-safe; numbers beyond the table are not tracked.
+ */
+#ifndef RETRYBUDGET_TRACK_SOCKETS_H
+#define RETRYBUDGET_TRACK_SOCKETS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SOCKETS 65536
+
+enum {
+	WATCH_READ = 0x01,   /* the next read tells something */
+	WATCH_WRITE = 0x02,  /* the next write tells something */
+	WATCH_END = 0x04,    /* there is an entry: close, dup and so on have to look */
+	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
+	WATCH_SERVER = 0x10, /* came from accept: reading from it is new work */
+	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
+	WATCH_OTHER = 0x40,  /* made by socket() as something else */
+};
+
+enum phase {
+	PHASE_NONE,
+	PHASE_CONNECTING, /* EINPROGRESS: the outcome is still to come */
+	PHASE_HELD_BACK,  /* parked or redirected by us: its outcome says nothing of the peer */
+	PHASE_FAILED,     /* the error was reported; the kernel answers one more connect with it */
+	PHASE_OPEN,       /* connected, nothing sent or received yet */
+	PHASE_ASKED,      /* a request went out, no byte of a reply yet */
+	PHASE_ANSWERED,   /* bytes came since the last request */
+	PHASE_DONE,       /* the outcome is known, nothing more to learn */
+};
+
+enum {
+	TRAIT_RETRY = 0x01,    /* the attempt was a retry */
+	TRAIT_SERVED = 0x02,   /* bytes came at least once: a kept connection from then on */
+	TRAIT_WAITED = 0x04,   /* the host has tried to read since it connected */
+	TRAIT_SHARED = 0x08,   /* another number refers to the same socket */
+	TRAIT_PARKED = 0x10,   /* options of ours are on the socket */
+	TRAIT_NOWAIT = 0x20,   /* seen to be non-blocking */
+	TRAIT_FINISHED = 0x40, /* the host has ended its half */
+	TRAIT_LIVED = 0x80,    /* a one-way connection that has counted as a success */
+};
+
+struct socket_entry {
+	_Atomic(uint64_t) cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
+	_Atomic(int64_t) since;   /* ns, when the attempt began */
+	_Atomic(uint32_t) slot;   /* index of the destination in the region */
+	_Atomic(uint32_t) generation;
+	_Atomic(int32_t) owner;   /* thread that connected */
+	_Atomic(uint32_t) lookup; /* serial of the lookup that gave the address */
+	_Atomic(uint32_t) calm; /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint8_t) phase;
+	_Atomic(uint8_t) traits;
+};
+
+#define COOKIE_NONE UINT64_MAX
+
+extern _Atomic(uint8_t) socket_watch[SOCKETS];
+extern struct socket_entry socket_entries[SOCKETS];
+
+/* What is watched on a number, 0 for those beyond the table. The one load of the data path. */
+static inline unsigned int socket_watched(int fd)
+{
+	if ((unsigned int)fd >= SOCKETS)
+		return 0;
+	return atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
+}
+
+/* The entry of a number, or NULL if there is none. */
+static inline struct socket_entry *socket_find(int fd)
+{
+	return socket_watched(fd) & WATCH_END ? &socket_entries[fd] : 0;
+}
+
+/* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
+ * NULL: not tracked. */
+struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
+
+/* Sets what the phase wants watched. */
+void socket_phase(int fd, struct socket_entry *entry, enum phase phase);
+
+/* Moves the entry out of `from` if it is in it: one caller wins, so each outcome counts once. Other
+ * numbers of the same socket move with it. */
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to);
+
+/* The common turn of a kept connection, with as few instructions as can be. True: the entry was in
+ * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
+static inline bool socket_turn(int fd, enum phase from)
+{
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_WAITED | TRAIT_NOWAIT;
+	struct socket_entry *entry = &socket_entries[fd];
+	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
+	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
+
+	if ((traits & ~harmless) != TRAIT_SERVED ||
+	    atomic_load_explicit(&entry->phase, memory_order_relaxed) != from ||
+	    watched & (WATCH_STALE | WATCH_SERVER))
+		return false;
+	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
+			      memory_order_relaxed);
+	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
+			      memory_order_relaxed);
+	return true;
+}
+
+/* Takes the cookie if that has not been done. False: this is no socket, the entry is dropped. */
+bool socket_identify(int fd, struct socket_entry *entry);
+
+/* True if the number still is the socket the entry was written for; otherwise the entry is dropped.
+ * One system call. errno is left alone. */
+bool socket_believe(int fd, struct socket_entry *entry);
+
+/* Drops what is known of a number. */
+void socket_forget(int fd);
+
+/* The host closed the number, as far as this process can see: the close may have failed, or have been
+ * a vfork child's (TRAPS A3.3), so an entry with a cookie stays, to be believed if that says so. */
+void socket_closed(int fd);
+
+/* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER. */
+void socket_created(int fd, unsigned int watch);
+
+/* fd was duplicated to `to`. */
+void socket_duplicated(int fd, int to);
+
+/* True if the connection lives on under another number; notes that fd no longer refers to it. */
+bool socket_shared(int fd, struct socket_entry *entry);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Facts per thread, and how a forked child notices that those it inherited are its parent's:
+ * pthread_atfork handlers do not run for _Fork, clone or a vfork child (TRAPS A3.2), so a page that
+ * the kernel wipes on fork tells instead.
+ */
+#include "track/thread.h"
+
+#include "budget/backoff.h"
+#include "hook/real.h"
+
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <string.h>
+#include <unistd.h>
+
+__thread struct thread_facts thread_facts;
+
+/* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
+static _Atomic(int32_t) *process_page;
+static uint64_t seed;
+
+void thread_setup(void)
+{
+	const void *entropy = (const void *)getauxval(AT_RANDOM);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page;
+
+	if (entropy)
+		memcpy(&seed, entropy, sizeof(seed));
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, size, MADV_WIPEONFORK) == 0)
+		process_page = page;
+	else
+		munmap(page, size);
+}
+
+static int32_t process_id(void)
+{
+	int32_t process;
+
+	if (!process_page)
+		return getpid();
+	process = atomic_load_explicit(process_page, memory_order_relaxed);
+	if (process == 0) {
+		process = getpid();
+		atomic_store_explicit(process_page, process, memory_order_relaxed);
+	}
+	return process;
+}
+
+bool thread_is_borrowed(void)
+{
+	int32_t process = process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : 0;
+
+	return process != 0 && process != getpid();
+}
+
+static struct thread_facts *facts(void)
+{
+	struct thread_facts *mine = &thread_facts;
+	int32_t process = process_id();
+
+	if (mine->process != process) {
+		uint64_t mix;
+
+		mine->id = (int32_t)syscall(SYS_gettid);
+		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
+		mine->random = random_next(&mix);
+		mine->process = process;
+	}
+	return mine;
+}
+
+int32_t thread_id(void)
+{
+	return facts()->id;
+}
+
+uint64_t *thread_random(void)
+{
+	return &facts()->random;
+}
+
+/* A value that old stack contents will not hold by chance. */
+static uintptr_t check_of(const struct lookup_mark *mark)
+{
+	return (uintptr_t)mark ^ (uintptr_t)seed ^ (uintptr_t)0x6c6f6f6b75704d6bULL;
+}
+
+void thread_lookup_begin(struct lookup_mark *mark)
+{
+	mark->check = check_of(mark);
+	thread_facts.lookup = mark;
+}
+
+void thread_lookup_end(struct lookup_mark *mark)
+{
+	mark->check = 0;
+	thread_facts.lookup = NULL;
+}
+
+bool thread_in_lookup(void)
+{
+	const struct lookup_mark *mark = thread_facts.lookup;
+
+	if (!mark)
+		return false;
+	/* The lookup's frame must be older, which is higher, than ours; if it is, its memory is
+	 * part of this stack and can be read. */
+	if ((uintptr_t)mark > (uintptr_t)__builtin_frame_address(0) &&
+	    mark->check == check_of(mark))
+		return true;
+	thread_facts.lookup = NULL;
+	return false;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The few facts kept per thread. Thread-local memory of the initial-exec model: no lazy
+ * allocation, usable in a handler (TRAPS A8.6). Raw clone() threads may share it; everything here
+ * is a hint that may be wrong without harm.
+ */
+#ifndef RETRYBUDGET_TRACK_THREAD_H
+#define RETRYBUDGET_TRACK_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lookup_mark {
+	uintptr_t check;
+};
+
+struct thread_facts {
+	const struct lookup_mark *lookup; /* on the stack of the getaddrinfo this thread is in */
+	uint64_t random;                  /* state of the jitter's generator */
+	int32_t process;                  /* the pid for which the two below hold */
+	int32_t id;
+	bool work; /* accepted a connection, or read from an accepted one, since its last failure */
+};
+
+extern __thread struct thread_facts thread_facts;
+
+/* Prepares fork detection and the seed. Call from the constructor. */
+void thread_setup(void);
+
+/* The kernel's id of this thread, also right after fork. Async-signal-safe. */
+int32_t thread_id(void);
+
+/* True in a vfork child, which runs in its parent's memory with descriptors of its own. One system
+ * call. False where it cannot be told. */
+bool thread_is_borrowed(void);
+
+/* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
+ * children do not jitter in lock-step. */
+uint64_t *thread_random(void);
+
+/* Bracket of a real lookup: connects made by NSS modules inside it are not the host's attempts. */
+void thread_lookup_begin(struct lookup_mark *mark);
+void thread_lookup_end(struct lookup_mark *mark);
+
+/* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed (A2.4). */
+bool thread_in_lookup(void);
+
+#endif
