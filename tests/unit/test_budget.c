@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The composed budget: admissions, probes, streaks, due moments, hostile cells. */
+#include "budget_fixture.h"
+
+static struct world world;
+static const struct account *const account = &world.account;
+
+/* A destination whose first try has just failed, at START_OF_TIME. */
+static void fail_first_try(void)
+{
+	world_start(&world, 1);
+	budget_first_try(account, START_OF_TIME);
+	cr_assert_eq(budget_failure(account, false, START_OF_TIME, &world.random), 1);
+}
+
+static int64_t own_level(int64_t now)
+{
+	return bucket_level(&world.budget.bucket, &world.policy.bucket, now);
+}
+
+static int64_t process_level(int64_t now)
+{
+	return bucket_level(&world.process, &world.process_rule, now);
+}
+
+Test(budget, cost_by_class)
+{
+	struct policy policy = { .cost = 5000, .cost_timeout = 10000 };
+
+	for (int class = FAILURE_NONE; class < FAILURE_COUNT; class ++)
+		cr_expect_eq(budget_cost(&policy, class), class == FAILURE_TIMEOUT ? 10000 : 5000);
+}
+
+Test(budget, a_retry_is_paid_from_both)
+{
+	fail_first_try();
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED);
+	cr_expect_eq(own_level(START_OF_TIME), 9000);
+	cr_expect_eq(process_level(START_OF_TIME), 99000);
+}
+
+Test(budget, a_refused_second_bucket_refunds_the_first)
+{
+	world_start(&world, 1);
+	world.process_rule.start = 0;
+	world.process_rule.floor = 0;
+	budget_first_try(account, START_OF_TIME);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED);
+	cr_expect_eq(own_level(START_OF_TIME), 10000);
+	cr_expect_eq(process_level(START_OF_TIME), 0);
+	cr_expect_eq(budget_token_wait(account, 1000, START_OF_TIME), SECONDS(10),
+	             "only the probe is left");
+}
+
+Test(budget, an_empty_destination_leaves_the_process_alone)
+{
+	int64_t wait;
+
+	fail_first_try();
+	for (int i = 0; i < 10; i++)
+		cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED);
+	cr_expect_eq(process_level(START_OF_TIME), 90000);
+	wait = budget_token_wait(account, 1000, START_OF_TIME);
+	cr_expect(llabs(wait - SECONDS(5)) <= 5 * NS_PER_MS, "0.2/s pay a token in 5 s, to the mt");
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + wait - 1), REFUSED);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + wait), ADMITTED);
+}
+
+Test(budget, the_probe_overrides_both_buckets)
+{
+	fail_first_try();
+	world.policy.bucket.floor = world.process_rule.floor = 0;
+	world.policy.bucket.start = world.process_rule.start = 0;
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(10) - 1), REFUSED);
+	cr_expect_eq(budget_token_wait(account, 1000, START_OF_TIME + SECONDS(4)), SECONDS(6));
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(10)), ADMITTED_PROBE);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(10)), REFUSED,
+	             "one in each interval");
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(20)), ADMITTED_PROBE);
+	cr_expect_eq(own_level(START_OF_TIME + SECONDS(20)), 0, "a probe costs nothing");
+}
+
+Test(budget, whatever_was_admitted_puts_the_probe_off)
+{
+	fail_first_try();
+	world.policy.bucket.floor = world.policy.bucket.start = 0;
+	bucket_deposit(&world.budget.bucket, &world.policy.bucket, 1000);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(8)), ADMITTED);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(17)), REFUSED);
+	budget_first_try(account, START_OF_TIME + SECONDS(17));
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(26)), REFUSED);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(27)), ADMITTED_PROBE);
+}
+
+Test(budget, the_streak_grows_by_retries_and_ends_once)
+{
+	fail_first_try();
+	for (int i = 0; i < 50; i++)
+		cr_expect_eq(budget_failure(account, false, START_OF_TIME, &world.random), 1,
+		             "50 parallel first tries are one failure of the destination");
+	cr_expect_eq(budget_failure(account, true, START_OF_TIME, &world.random), 2);
+	cr_expect_eq(budget_failure(account, true, START_OF_TIME + 5, &world.random), 3);
+	cr_expect_eq(budget_failure(account, false, START_OF_TIME + 9, &world.random), 3);
+	cr_expect_eq(world.budget.failed_at, START_OF_TIME + 9);
+	cr_expect_eq(budget_success(account, START_OF_TIME), 3);
+	cr_expect_eq(budget_success(account, START_OF_TIME), 0);
+	cr_expect_eq(world.budget.due_at, 0);
+	cr_expect_eq(world.budget.last_delay, 0);
+	cr_expect_eq(budget_failure(account, true, START_OF_TIME, &world.random), 1,
+	             "a late failure of a retry starts anew");
+}
+
+Test(budget, a_success_earns_in_both)
+{
+	fail_first_try();
+	world.policy.bucket.start = world.process_rule.start = 0;
+	cr_expect(budget_wants_success(account));
+	budget_success(account, START_OF_TIME);
+	cr_expect_eq(own_level(START_OF_TIME), 100);
+	cr_expect_eq(process_level(START_OF_TIME), 100);
+	for (int i = 0; i < 999; i++)
+		budget_success(account, START_OF_TIME);
+	cr_expect_eq(own_level(START_OF_TIME), 10000);
+	cr_expect_not(budget_wants_success(account), "full and quiet: nothing to write");
+	budget_failure(account, false, START_OF_TIME, &world.random);
+	cr_expect(budget_wants_success(account));
+}
+
+Test(budget, due_is_the_delay_then_the_tokens_cut_by_the_probe)
+{
+	int64_t drawn;
+
+	fail_first_try();
+	drawn = world.budget.last_delay;
+	cr_expect(drawn >= 10 * NS_PER_MS && drawn <= 200 * NS_PER_MS);
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), drawn);
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 0);
+
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + drawn), ADMITTED);
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 100 * NS_PER_MS,
+	             "one goes at the due moment, not all");
+
+	world.budget.due_at = 0;
+	while (budget_admit(account, 1000, START_OF_TIME + drawn) == ADMITTED)
+		world.budget.due_at = 0;
+	cr_expect_gt(budget_due(account, 1000, START_OF_TIME + drawn), SECONDS(4.8), "tokens");
+	world.policy.probe = SECONDS(2);
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), SECONDS(2), "the probe");
+	budget_success(account, START_OF_TIME + drawn);
+	world.policy.bucket.floor = 1000000;
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn + NS_PER_MS), 0,
+	             "a recovered destination is due at once");
+}
+
+Test(budget, delays_follow_the_streak)
+{
+	for (int32_t jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
+		static const double means_ms[4][3] = {
+			{ 105, 205, 405 }, { 150, 300, 600 }, { 200, 350, 575 }, { 200, 400, 800 }
+		};
+		double sums[3] = { 0 }, waits[3] = { 0 };
+
+		for (uint64_t seed = 0; seed < 20000; seed++) {
+			world_start(&world, seed * 977);
+			world.policy.backoff.jitter = jitter;
+			for (int n = 0; n < 3; n++) {
+				budget_failure(account, n > 0, START_OF_TIME, &world.random);
+				sums[n] += world.budget.due_at - START_OF_TIME;
+				waits[n] += budget_delay(account, &world.random);
+			}
+		}
+		for (int n = 0; n < 3; n++) {
+			double mean = means_ms[jitter][n];
+
+			cr_expect_float_eq(sums[n] / 20000 / 1e6, mean, mean * 0.03,
+			                   "due, jitter %d, failure %d: %f", jitter, n + 1,
+			                   sums[n] / 20000 / 1e6);
+			cr_expect_float_eq(waits[n] / 20000 / 1e6, mean, mean * 0.03,
+			                   "wait, jitter %d, failure %d: %f", jitter, n + 1,
+			                   waits[n] / 20000 / 1e6);
+		}
+	}
+}
+
+Test(budget, wild_times_heal_within_one_probe)
+{
+	static const int64_t wild[] = { INT64_MAX, INT64_MIN, -1, START_OF_TIME + SECONDS(1000) };
+
+	for (int i = 0; i < 4; i++) {
+		int64_t now = START_OF_TIME, wait;
+
+		fail_first_try();
+		world.policy.bucket.start = world.policy.bucket.floor = 0;
+		world.budget.admitted_at = wild[i];
+		world.budget.due_at = wild[i];
+		wait = budget_due(account, 1000, now);
+		cr_expect_leq(wait, SECONDS(10));
+		cr_expect_eq(budget_due(account, 1000, now + wait), 0);
+		cr_expect_eq(budget_admit(account, 1000, now + wait), ADMITTED_PROBE);
+	}
+}
+
+Test(budget, hostile_cells_stay_in_range)
+{
+	uint64_t random = 11;
+
+	world_start(&world, 1);
+	for (int i = 0; i < 200000; i++) {
+		cell64 *cells = (cell64 *)&world.budget;
+		int64_t now = (int64_t)random_next(&random) >> random % 63, longest;
+
+		for (unsigned c = 0; c < sizeof(world.budget) / sizeof(cell64); c++)
+			cells[c] = (int64_t)random_next(&random) >> random % 63;
+		world.process.holding = (int64_t)random_next(&random);
+		longest = world.policy.backoff.cap;
+		cr_assert(budget_delay(account, &random) <= longest);
+		cr_assert_geq(budget_token_wait(account, 1000, now), 0);
+		cr_assert(budget_token_wait(account, 1000, now) <= world.policy.probe);
+		cells[i % 7] = (int64_t)random_next(&random);
+		cr_assert_geq(budget_due(account, 1000, now), 0);
+		cr_assert(budget_due(account, 1000, now) <= world.policy.probe);
+		budget_admit(account, (int64_t)random_next(&random), now);
+		cells[i % 7] = (int64_t)random_next(&random) >> random % 63;
+		cr_assert_geq(budget_failure(account, i % 2, now, &random), 1);
+		cells[i % 7] = (int64_t)random_next(&random);
+		cr_assert_geq(budget_success(account, now), 0);
+		cr_assert_eq(world.budget.streak, 0);
+	}
+}
+
+Test(budget, a_scribbled_due_moment_is_bounded_by_the_longest_delay)
+{
+	fail_first_try();
+	world.policy.probe = SECONDS(3600);
+	world.budget.due_at = INT64_MAX;
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(10));
+	world.policy.backoff.min = SECONDS(20);
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(20));
+
+	/* A failure that raced with a success may leave one behind. */
+	world.budget.streak = 0;
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Unanswered failures: who may answer which, once each. */
+#include "track/failures.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOW     (INT64_C(5000) * NS_PER_S)
+#define HORIZON (60 * NS_PER_S)
+
+static struct destination destination;
+
+static int32_t me(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+static void fail(int32_t owner, uint32_t lookup, int64_t at)
+{
+	struct unanswered failure = { owner, lookup, at };
+
+	failures_add(&destination, &failure);
+}
+
+static bool claim(int32_t thread, int64_t now, struct unanswered *claimed)
+{
+	return failures_claim(&destination, thread, HORIZON, now, claimed);
+}
+
+Test(failures, a_failure_is_answered_once)
+{
+	struct unanswered claimed;
+
+	cr_assert_not(claim(me(), NOW, &claimed));
+	fail(me(), 7, NOW);
+	cr_assert(claim(me(), NOW + NS_PER_S, &claimed));
+	cr_assert_eq(claimed.owner, me());
+	cr_assert_eq(claimed.lookup, 7);
+	cr_assert(claimed.at <= NOW && claimed.at > NOW - 5 * NS_PER_MS, "precise to 4 ms");
+	cr_assert_not(claim(me(), NOW + NS_PER_S, &claimed));
+}
+
+Test(failures, a_living_stranger_s_failure_is_not_ours)
+{
+	struct unanswered claimed;
+
+	fail(getppid(), 0, NOW);
+	cr_assert_not(claim(me(), NOW, &claimed));
+	cr_assert(claim(getppid(), NOW, &claimed));
+}
+
+Test(failures, the_failure_of_a_thread_that_is_gone_is_anyone_s)
+{
+	struct unanswered claimed;
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	fail(child, 3, NOW);
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_assert_eq(claimed.lookup, 3);
+}
+
+Test(failures, nobody_s_failure_is_anyone_s_but_our_own_comes_first)
+{
+	struct unanswered claimed;
+
+	fail(FAILURE_ANYONE, 1, NOW);
+	fail(me(), 2, NOW - NS_PER_S);
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_assert_eq(claimed.lookup, 2);
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_assert_eq(claimed.lookup, 1);
+}
+
+Test(failures, the_newest_of_our_own_is_answered_first)
+{
+	struct unanswered claimed;
+
+	fail(me(), 1, NOW - NS_PER_S);
+	fail(me(), 2, NOW);
+	fail(me(), 3, NOW - 2 * NS_PER_S);
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_assert_eq(claimed.lookup, 2);
+}
+
+Test(failures, one_beyond_the_horizon_is_forgotten)
+{
+	struct unanswered claimed;
+
+	fail(me(), 0, NOW);
+	cr_assert_not(claim(me(), NOW + HORIZON + NS_PER_S, &claimed));
+	for (int i = 0; i < REGION_FAILURES; i++)
+		cr_assert_eq(destination.failures[i], 0);
+}
+
+Test(failures, those_without_a_place_are_still_counted)
+{
+	struct unanswered claimed;
+	int answered = 0;
+
+	for (int i = 0; i < REGION_FAILURES + 20; i++)
+		fail(getppid(), 0, NOW);
+	while (claim(me(), NOW, &claimed))
+		answered++;
+	cr_assert_eq(answered, 20, "a stranger may answer the %d without an owner, not %d", 20,
+	             answered);
+	for (answered = 0; claim(getppid(), NOW, &claimed); answered++)
+		;
+	cr_assert_eq(answered, REGION_FAILURES);
+}
+
+static void *answer_all(void *count)
+{
+	struct unanswered claimed;
+
+	for (int i = 0; i < 4000; i++) {
+		fail(FAILURE_ANYONE, 0, NOW);
+		*(int *)count += claim(me(), NOW, &claimed);
+	}
+	while (claim(me(), NOW, &claimed))
+		++*(int *)count;
+	return NULL;
+}
+
+Test(failures, racing_threads_answer_each_failure_exactly_once)
+{
+	pthread_t threads[8];
+	int counts[8] = { 0 }, sum = 0;
+	struct unanswered claimed;
+
+	for (int i = 0; i < 8; i++)
+		pthread_create(&threads[i], NULL, answer_all, &counts[i]);
+	for (int i = 0; i < 8; i++) {
+		pthread_join(threads[i], NULL);
+		sum += counts[i];
+	}
+	while (claim(me(), NOW, &claimed))
+		sum++;
+	cr_assert_eq(sum, 8 * 4000);
+}
+
+Test(failures, hostile_words_claim_something_or_nothing_but_end)
+{
+	struct unanswered claimed;
+	uint64_t random = 1;
+
+	for (int round = 0; round < 2000; round++) {
+		for (int i = 0; i < REGION_FAILURES; i++)
+			destination.failures[i] = (int64_t)random_next(&random);
+		destination.unclaimed = (int64_t)random_next(&random);
+		destination.unclaimed_at = (int64_t)random_next(&random);
+		claim(me(), NOW, &claimed);
+		cr_assert(claimed.at <= NOW);
+	}
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* Which programs the shim reaches: the verdicts of `retrybudget run` and `inspect`. */
+#define elf_read inspect_elf_read /* test_elf.c has the other copy */
+#include "tool/elf.c"
+#include "tool/inspect.c"
+
+#include "forged_elf.h"
+
+#include <criterion/criterion.h>
+
+static char directory[64];
+static struct verdict verdict;
+
+static void enter_directory(void)
+{
+	strcpy(directory, "/tmp/retrybudget-test-XXXXXX");
+	cr_assert_not_null(mkdtemp(directory));
+	cr_assert_eq(chdir(directory), 0);
+}
+
+static void leave_directory(void)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	cr_assert_eq(system(command), 0);
+}
+
+static void put_file(const char *name, const void *bytes, size_t n, mode_t mode)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, bytes, n), (ssize_t)n);
+	cr_assert_eq(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static void put_script(const char *name, const char *text)
+{
+	put_file(name, text, strlen(text), 0755);
+}
+
+/* Whether the message holds a text; "" expects nothing to be wrong with the program itself (there
+ * may be no library beside the units). */
+static void expect(const char *command, int code, const char *text)
+{
+	inspect_command(command, &verdict);
+	if (!code && verdict.code == EXIT_OWN)
+		return;
+	cr_assert_eq(verdict.code, code, "%s: %d %s", command, verdict.code, verdict.message);
+	cr_assert(strstr(verdict.message, text) != NULL, "%s: %s", command, verdict.message);
+}
+
+Test(inspect, commands_as_execvp_finds_them)
+{
+	enter_directory();
+	expect("/bin/true", 0, "");
+	expect("true", 0, "");
+	expect("no-such-command", EXIT_NOT_FOUND, "No such file");
+	expect("/no/such/command", EXIT_NOT_FOUND, "No such file");
+	expect("", EXIT_NOT_FOUND, "");
+	expect("/etc/passwd", EXIT_UNFIT, "Permission denied");
+	expect("/tmp", EXIT_UNFIT, "Permission denied");
+	put_script("here", "#!/bin/sh\n");
+	setenv("PATH", "/nonexistent::/bin", 1);
+	expect("here", 0, "");
+	setenv("PATH", "/nonexistent", 1);
+	expect("here", EXIT_NOT_FOUND, "");
+	setenv("PATH", "/usr/bin:/bin", 1);
+	leave_directory();
+}
+
+Test(inspect, programs_out_of_reach)
+{
+	struct forged file = forged();
+
+	enter_directory();
+	memcpy(file.note.name, "Go\0", 4);
+	put_file("go", &file, sizeof(file), 0755);
+	expect("./go", EXIT_UNFIT, "Go program");
+
+	file = forged();
+	file.segments[0].p_type = PT_LOAD;
+	put_file("static", &file, sizeof(file), 0755);
+	expect("./static", EXIT_UNFIT, "statically linked");
+
+	file = forged();
+	strcpy(file.interp, "/lib/ld-musl-x86_64.so.1");
+	file.segments[0].p_filesz = strlen(file.interp) + 1;
+	put_file("musl", &file, sizeof(file), 0755);
+#ifdef __GLIBC__
+	expect("./musl", EXIT_UNFIT, "another C library (its loader is /lib/ld-musl-x86_64.so.1)");
+#endif
+
+	file = forged();
+	put_file("suid", &file, sizeof(file), 04755);
+	expect("./suid", EXIT_UNFIT, "set-uid");
+	put_file("sgid", &file, sizeof(file), 02755);
+	expect("./sgid", EXIT_UNFIT, "set-gid");
+	leave_directory();
+}
+
+Test(inspect, another_class_or_processor)
+{
+	struct elf_facts program = { .class = ELFCLASS32,
+		                     .order = ELFDATA2LSB,
+		                     .machine = EM_386,
+		                     .interp = "/lib/ld-linux.so.2" };
+	struct elf_facts library;
+
+	memset(&verdict, 0, sizeof(verdict));
+	if (!find_library(NULL, verdict.library, &library))
+		cr_skip_test("no library beside the units");
+	judge_elf("program", &program, &verdict);
+	if (library.class != ELFCLASS32)
+		cr_assert(strstr(verdict.message, "32-bit program"), "%s", verdict.message);
+	program.class = library.class;
+	program.order = library.order;
+	program.machine = EM_NONE;
+	judge_elf("program", &program, &verdict);
+	cr_assert(strstr(verdict.message, "another processor"), "%s", verdict.message);
+	cr_assert_eq(verdict.code, EXIT_UNFIT);
+}
+
+Test(inspect, scripts_lead_to_their_interpreter)
+{
+	struct forged file = forged();
+
+	enter_directory();
+	file.segments[0].p_type = PT_LOAD;
+	put_file("static", &file, sizeof(file), 0755);
+	put_script("direct", "#!./static\n");
+	expect("./direct", EXIT_UNFIT, "./static is statically linked");
+	put_script("spaced", "#! \t./static  -x  \r\n");
+	expect("./spaced", EXIT_UNFIT, "./static is statically linked");
+	put_script("by-env", "#!/usr/bin/env ./static\n");
+	expect("./by-env", EXIT_UNFIT, "./static is statically linked");
+	put_script("by-env-split", "#!/usr/bin/env -S A=b ./static --flag\n");
+	expect("./by-env-split", EXIT_UNFIT, "./static is statically linked");
+	put_script("twice", "#!./direct\n");
+	expect("./twice", EXIT_UNFIT, "./static is statically linked");
+	put_script("loop", "#!./loop\n");
+	expect("./loop", 0, "");
+	put_script("missing", "#!/no/such/interpreter\n");
+	expect("./missing", 0, ""); /* exec will say it */
+	put_script("empty", "#!");
+	expect("./empty", 0, "");
+	put_script("blank", "#!   \n");
+	expect("./blank", 0, "");
+	put_script("lone-env", "#!/usr/bin/env\n");
+	expect("./lone-env", 0, "");
+	put_script("plain", "echo\n");
+	expect("./plain", 0, "");
+	put_file("s-script", "#!/bin/sh\n", 10, 06755);
+	expect("./s-script", 0, "");
+	leave_directory();
+}
+
+Test(inspect, preload_lists)
+{
+	cr_assert(!preload_has("", "/l/libretrybudget.so"));
+	cr_assert(preload_has("/l/libretrybudget.so", "/l/libretrybudget.so"));
+	cr_assert(preload_has("/a.so:/l/libretrybudget.so /b.so", "/l/libretrybudget.so"));
+	cr_assert(!preload_has("/l/libretrybudget.so.old", "/l/libretrybudget.so"));
+	cr_assert(!preload_has("/no/libretrybudget.so", "/l/libretrybudget.so"), "it is not there");
+	cr_assert(preload_has("/usr/$LIB/libretrybudget.so", "/l/libretrybudget.so"));
+	cr_assert(preload_has(":: libretrybudget.so", "/l/libretrybudget.so"));
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The rate limit of records, under an injected clock. */
+#include "record_fixture.h"
+#include "report/limit.h"
+
+#include <pthread.h>
+
+static bool pass(enum event event, int64_t now, int64_t *held_back)
+{
+	struct record record = { .event = event, .destination = &destination };
+
+	return limit_pass(&record, 30 * NS_PER_S, now, held_back);
+}
+
+Test(limit, one_refusal_per_interval)
+{
+	int64_t held;
+
+	cr_assert(pass(EVENT_REFUSED, 5, &held) && held == 0);
+	for (int i = 0; i < 41; i++)
+		cr_assert(!pass(EVENT_REFUSED, 5 + i, &held));
+	cr_assert(!pass(EVENT_REFUSED, 5 + 30 * NS_PER_S - 1, &held));
+	cr_assert(pass(EVENT_REFUSED, 5 + 30 * NS_PER_S, &held));
+	cr_assert_eq(held, 42);
+	cr_assert(!pass(EVENT_REFUSED, 6 + 30 * NS_PER_S, &held));
+	cr_assert(pass(EVENT_REFUSED, 5 + 60 * NS_PER_S, &held));
+	cr_assert_eq(held, 1);
+	/* Lost on the way: they are counted again. */
+	limit_undo(&(struct record) { .event = EVENT_REFUSED, .destination = &destination }, held);
+	cr_assert(pass(EVENT_REFUSED, 5 + 90 * NS_PER_S, &held));
+	cr_assert_eq(held, 2);
+}
+
+Test(limit, recovered_only_after_something)
+{
+	int64_t held, t = NS_PER_S;
+
+	cr_assert(!pass(EVENT_RECOVERED, t, &held));
+	cr_assert(pass(EVENT_RETRYING, t + 1, &held));
+	cr_assert(!pass(EVENT_RETRYING, t + 2, &held));
+	cr_assert(pass(EVENT_REFUSED, t + 3, &held));
+	cr_assert(!pass(EVENT_REFUSED, t + 4, &held));
+	cr_assert(pass(EVENT_EXHAUSTED, t + 5, &held));
+	cr_assert(!pass(EVENT_EXHAUSTED, t + 6, &held));
+	cr_assert(pass(EVENT_RECOVERED, t + 7, &held));
+	cr_assert_eq(held, 1, "the refusal not told yet");
+	cr_assert(!pass(EVENT_RECOVERED, t + 40 * NS_PER_S, &held), "nothing to recover from");
+	cr_assert(pass(EVENT_EXHAUSTED, t + 41 * NS_PER_S, &held));
+	cr_assert(pass(EVENT_RECOVERED, t + 42 * NS_PER_S, &held));
+}
+
+Test(limit, what_is_never_limited)
+{
+	static const enum event events[] = { EVENT_LOADED, EVENT_CONFIG_ERROR, EVENT_RELOADED,
+		                             EVENT_ATTEMPT, EVENT_SCOPE };
+	int64_t held;
+
+	for (int round = 0; round < 3; round++)
+		for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++)
+			cr_assert(pass(events[i], 1, &held) && held == 0);
+	struct record record = { .event = EVENT_REFUSED, .destination = &destination };
+
+	for (int round = 0; round < 3; round++)
+		cr_assert(limit_pass(&record, 0, 1, &held), "an interval of 0 limits nothing");
+}
+
+Test(limit, scribbled_cells)
+{
+	static const int64_t cells[] = { INT64_MIN, -1, 1, INT64_MAX };
+	int64_t held;
+
+	for (size_t i = 0; i < 4; i++) {
+		memset(&destination, 0, sizeof(destination));
+		destination.records[0] = cells[i];
+		destination.held_back = INT64_MIN;
+		(void)pass(EVENT_REFUSED, 100 * NS_PER_S, &held);
+		cr_assert(held >= 0);
+	}
+}
+
+static void *refuse_often(void *passed)
+{
+	int64_t held;
+
+	for (int i = 0; i < 10000; i++)
+		if (pass(EVENT_REFUSED, 1 + i, &held))
+			atomic_fetch_add((atomic_int *)passed, 1);
+	return NULL;
+}
+
+Test(limit, one_of_many_threads)
+{
+	pthread_t threads[4];
+	atomic_int passed = 0;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, refuse_often, &passed);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	cr_assert_eq(passed, 1);
+	cr_assert_eq(destination.held_back, 4 * 10000 - 1);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket table: a hint that is believed only while the cookie matches. */
+#include "track/sockets.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+static int tcp(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static struct socket_entry *enter(int fd, enum phase phase)
+{
+	struct socket_entry entry = { .slot = 5, .owner = 77, .phase = phase };
+	struct socket_entry *entered = socket_enter(fd, &entry);
+
+	return entered && socket_identify(fd, entered) ? entered : NULL;
+}
+
+Test(sockets, an_entry_is_found_and_believed)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, PHASE_OPEN);
+
+	cr_assert_not_null(entry);
+	cr_assert_eq(socket_find(fd), entry);
+	cr_assert(socket_believe(fd, entry));
+	cr_assert_eq(entry->slot, 5);
+	cr_assert(socket_watched(fd) & WATCH_READ);
+}
+
+Test(sockets, numbers_outside_the_table_are_not_tracked)
+{
+	struct socket_entry entry = { .phase = PHASE_OPEN };
+
+	cr_assert_null(socket_enter(SOCKETS, &entry));
+	cr_assert_null(socket_enter(-1, &entry));
+	cr_assert_eq(socket_watched(-1), 0);
+	cr_assert_eq(socket_watched(SOCKETS), 0);
+	socket_forget(-1);
+	socket_created(SOCKETS, WATCH_STREAM);
+	socket_closed(-1);
+}
+
+Test(sockets, a_file_is_dropped_at_its_first_traffic)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	cr_assert_null(enter(fd, PHASE_OPEN));
+	cr_assert_null(socket_find(fd));
+}
+
+Test(sockets, a_number_reused_unseen_is_not_believed)
+{
+	int fd = tcp(), file = open("/dev/null", O_RDWR), other = tcp();
+	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+
+	cr_assert_eq(dup2(other, fd), fd);
+	cr_assert_not(socket_believe(fd, entry), "another socket");
+	cr_assert_null(socket_find(fd));
+
+	entry = enter(fd, PHASE_ASKED);
+	cr_assert_eq(dup2(file, fd), fd);
+	cr_assert_not(socket_believe(fd, entry), "a file");
+	cr_assert_eq(socket_watched(fd) & (WATCH_READ | WATCH_WRITE), 0);
+}
+
+Test(sockets, a_close_that_was_another_process_s_is_survived)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+
+	socket_closed(fd); /* as a vfork child does it: the socket is still ours */
+	cr_assert(socket_watched(fd) & WATCH_STALE);
+	cr_assert(socket_believe(fd, entry));
+	cr_assert_not(socket_watched(fd) & WATCH_STALE);
+	cr_assert_eq(entry->phase, PHASE_ASKED);
+}
+
+Test(sockets, phases_say_what_is_watched)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, PHASE_OPEN);
+
+	socket_phase(fd, entry, PHASE_ANSWERED);
+	cr_assert_not(socket_watched(fd) & WATCH_READ, "the rest of a reply tells nothing");
+	cr_assert(socket_watched(fd) & WATCH_WRITE, "the next request does");
+	entry->traits = TRAIT_SERVED;
+	socket_phase(fd, entry, PHASE_ASKED);
+	cr_assert(socket_watched(fd) & WATCH_READ);
+	cr_assert_not(socket_watched(fd) & WATCH_WRITE);
+	socket_phase(fd, entry, PHASE_DONE);
+	cr_assert_not(socket_watched(fd) & (WATCH_READ | WATCH_WRITE));
+}
+
+Test(sockets, duplicates_share_and_the_last_one_tells)
+{
+	int fd = tcp(), to = dup(fd), third;
+	struct socket_entry *entry = enter(fd, PHASE_OPEN), *copy;
+
+	cr_assert_not(socket_shared(fd, entry));
+	socket_duplicated(fd, to);
+	copy = socket_find(to);
+	cr_assert_not_null(copy);
+	cr_assert_eq(copy->owner, 77);
+	cr_assert(socket_shared(fd, entry));
+	socket_closed(fd);
+	cr_assert_not(socket_shared(to, copy), "the other one was closed");
+	third = open("/dev/null", O_RDWR);
+	socket_duplicated(third, to);
+	cr_assert_null(socket_find(to), "a file over a connection");
+}
+
+struct race {
+	int fd;
+	struct socket_entry *entry;
+	int won;
+};
+
+static void *settle(void *arg)
+{
+	struct race *race = arg;
+
+	race->won = socket_move(race->fd, race->entry, PHASE_ASKED, PHASE_DONE);
+	return NULL;
+}
+
+Test(sockets, of_racing_threads_one_settles_an_outcome)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+
+	for (int round = 0; round < 200; round++) {
+		struct race races[8];
+		pthread_t threads[8];
+		int won = 0;
+
+		socket_phase(fd, entry, PHASE_ASKED);
+		for (int i = 0; i < 8; i++) {
+			races[i] = (struct race) { fd, entry, 0 };
+			pthread_create(&threads[i], NULL, settle, &races[i]);
+		}
+		for (int i = 0; i < 8; i++) {
+			pthread_join(threads[i], NULL);
+			won += races[i].won;
+		}
+		cr_assert_eq(won, 1);
+	}
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* What reads and writes tell: turns, and the ways in which a conversation breaks. */
+#include "track_fixture.h"
+
+TestSuite(traffic, .init = start_shim);
+
+Test(traffic, an_answer_is_a_success)
+{
+	struct talk talk = talk_start();
+
+	EXPECT_NOTHING(talk.destination);
+	one_turn(&talk);
+	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	EXPECT_SUCCESS(talk.destination);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, a_greeting_is_a_success)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "220 hello");
+	cr_assert_eq(host_recv(talk.host, 9, 0), 9);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, a_reply_in_pieces_is_one_success)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->budget.streak = 2;
+	host_send(talk.host, "ask");
+	for (int i = 0; i < 5; i++) {
+		peer_says(&talk, "say");
+		cr_assert_eq(host_recv(talk.host, 3, 0), 3);
+		talk.destination->budget.streak = 2;
+	}
+	EXPECT_SUCCESS(talk.destination);
+}
+
+/* While the budget has something to gain every turn counts. */
+Test(traffic, each_turn_of_a_kept_connection_counts)
+{
+	struct talk talk = talk_start();
+
+	for (int i = 1; i <= 5; i++) {
+		talk.destination->budget.streak = 3;
+		one_turn(&talk);
+		cr_expect_eq(talk.destination->budget.streak, 0);
+		EXPECT_COUNTED(talk.destination, i, 0, FAILURE_NONE);
+	}
+}
+
+/* Turns that change nothing take the short way; a failure elsewhere ends that. */
+Test(traffic, a_calm_connection_notices_trouble)
+{
+	struct server server = serve(8);
+	struct talk calm = talk_to(&server), broken;
+
+	for (int i = 0; i < 5; i++)
+		one_turn(&calm);
+	EXPECT_SUCCESS(calm.destination);
+	broken = talk_to(&server);
+	host_send(broken.host, "ask");
+	peer_hears(&broken);
+	peer_closes(&broken);
+	cr_assert_eq(host_recv(broken.host, 8, 0), 0);
+	cr_assert_eq(calm.destination->budget.streak, 1);
+	one_turn(&calm);
+	cr_expect_eq(calm.destination->budget.streak, 0);
+	EXPECT_COUNTED(calm.destination, 2, 1, FAILURE_DROPPED);
+}
+
+Test(traffic, end_before_any_byte_is_dropped)
+{
+	struct talk talk = talk_start();
+
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+	cr_expect_eq(talk.destination->budget.streak, 1);
+	cr_expect_eq(talk.destination->last_failure, FAILURE_DROPPED);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0, "again");
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(traffic, end_instead_of_an_answer_is_dropped)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(traffic, end_after_an_answer_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+Test(traffic, reset_before_any_byte)
+{
+	struct talk talk = talk_start();
+
+	peer_resets(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	cr_expect_eq(errno, ECONNRESET);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
+
+Test(traffic, reset_instead_of_an_answer)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_resets(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
+
+Test(traffic, a_write_that_meets_a_reset)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "one way");
+	peer_resets(&talk);
+	cr_assert_eq(host_send(talk.host, "more"), -1);
+	cr_expect(errno == ECONNRESET || errno == EPIPE);
+	cr_assert_eq(host_send(talk.host, "more"), -1);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
+
+/* A pool's connection that the peer closed meanwhile: the request meets a closed door. */
+Test(traffic, an_idle_connection_that_was_closed_is_nobodys_failure)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_send(talk.host, "ask"), 3);
+	until_state(talk.host, 7);
+	cr_assert(host_recv(talk.host, 8, 0) <= 0);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+Test(traffic, an_idle_connection_that_was_reset_is_nobodys_failure)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	peer_resets(&talk);
+	cr_assert_eq(host_send(talk.host, "ask"), -1);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, a_kept_connection_that_ends_with_the_request_taken_is_dropped)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	cr_assert_eq(host_send(talk.host, "ask"), 3);
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
+	cr_expect_eq(talk.destination->budget.streak, 1);
+}
+
+Test(traffic, a_kept_connection_that_is_reset_with_the_request_taken)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	cr_assert_eq(host_send(talk.host, "ask"), 3);
+	peer_hears(&talk);
+	peer_resets(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_RESET);
+}
+
+/* The receive timeout of the socket, in ms. */
+static void receive_timeout(int fd, int ms)
+{
+	struct timeval timeout = { .tv_usec = ms * 1000 };
+
+	cr_assert(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0);
+}
+
+Test(traffic, a_receive_timeout_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	receive_timeout(talk.host, 20);
+	host_send(talk.host, "ask");
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	cr_expect_eq(errno, EAGAIN);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
+Test(traffic, a_receive_timeout_before_a_greeting_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	receive_timeout(talk.host, 20);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
+/* An event loop's way: nothing there yet, and then it comes. */
+static void expect_nothing_yet(bool nonblocking, int flags)
+{
+	struct talk talk = talk_start();
+
+	if (nonblocking)
+		cr_assert(fcntl(talk.host, F_SETFL, O_NONBLOCK) == 0);
+	host_send(talk.host, "ask");
+	for (int i = 0; i < 3; i++) {
+		cr_assert_eq(host_recv(talk.host, 8, flags), -1);
+		cr_expect_eq(errno, EAGAIN);
+	}
+	EXPECT_NOTHING(talk.destination);
+	peer_says(&talk, "say");
+	cr_assert_eq(host_recv(talk.host, 8, flags), 3);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, nothing_yet_on_a_nonblocking_socket)
+{
+	expect_nothing_yet(true, 0);
+}
+
+Test(traffic, nothing_yet_for_a_call_that_does_not_wait)
+{
+	expect_nothing_yet(false, MSG_DONTWAIT);
+}
+
+Test(traffic, a_peek_tells_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_says(&talk, "say");
+	cr_assert_eq(host_recv(talk.host, 8, MSG_PEEK), 3);
+	EXPECT_NOTHING(talk.destination);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 3);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, a_peek_at_the_end_tells_nothing)
+{
+	struct talk talk = talk_start();
+
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, MSG_PEEK), 0);
+	EXPECT_NOTHING(talk.destination);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(traffic, an_empty_error_queue_tells_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	cr_assert_eq(host_recv(talk.host, 8, MSG_ERRQUEUE), -1);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(traffic, a_read_of_no_length_tells_nothing)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "say");
+	cr_assert_eq(host_recv(talk.host, 0, 0), 0);
+	EXPECT_NOTHING(talk.destination);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 3);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, an_interrupted_call_tells_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	errno = EINTR;
+	cr_assert_eq(traffic_received(talk.host, -1, 8, 0), -1);
+	cr_expect_eq(errno, EINTR);
+	cr_assert_eq(traffic_sent(talk.host, -1, 0), -1);
+	cr_expect_eq(errno, EINTR);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(traffic, errno_and_result_are_kept)
+{
+	struct talk talk = talk_start();
+
+	errno = ENOTTY;
+	cr_expect_eq(traffic_sent(talk.host, 7, 0), 7);
+	cr_expect_eq(errno, ENOTTY);
+	cr_expect_eq(traffic_received(talk.host, 9, 9, 0), 9);
+	cr_expect_eq(errno, ENOTTY);
+	cr_expect_eq(traffic_sent(talk.host, 1, 0), 1);
+	errno = ECONNRESET;
+	cr_expect_eq(traffic_received(talk.host, -1, 9, 0), -1);
+	cr_expect_eq(errno, ECONNRESET);
+}
+
+/* Raw calls change what a number stands for, and no hook sees it. */
+Test(traffic, another_socket_on_the_number_is_not_believed)
+{
+	struct talk old = talk_start(), other = talk_start();
+
+	old.destination->budget.streak = 4;
+	host_send(old.host, "ask");
+	cr_assert_eq(dup2(other.host, old.host), old.host);
+	peer_says(&other, "say");
+	cr_assert_eq(host_recv(old.host, 8, 0), 3);
+	cr_expect_eq(old.destination->budget.streak, 4, "no success of this destination");
+
+	old = talk_start();
+	host_send(old.host, "ask");
+	cr_assert_eq(dup2(other.host, old.host), old.host);
+	peer_closes(&other);
+	cr_assert_eq(host_recv(old.host, 8, 0), 0);
+	EXPECT_COUNTED(old.destination, 0, 0, FAILURE_NONE);
+}
+
+Test(traffic, reading_from_an_accepted_connection_is_new_work)
+{
+	struct talk talk = talk_start();
+
+	socket_created(talk.peer, WATCH_SERVER);
+	cr_assert_eq(send(talk.host, "work", 4, 0), 4);
+	cr_assert_not(thread_facts.work);
+	cr_assert_eq(host_recv(talk.peer, 8, 0), 4);
+	cr_assert(thread_facts.work);
+}
+
+Test(traffic, a_one_way_connection_counts_once_by_living)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->budget.streak = 2;
+	host_send(talk.host, "log");
+	until_acknowledged(talk.host);
+	host_send(talk.host, "log");
+	EXPECT_NOTHING(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 2);
+	back_date(&talk, 2001);
+	until_acknowledged(talk.host);
+	host_send(talk.host, "log");
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+	talk.destination->budget.streak = 2;
+	host_send(talk.host, "log");
+	EXPECT_SUCCESS(talk.destination);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(traffic, a_one_way_connection_that_was_ended_in_order)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "log");
+	peer_hears(&talk);
+	host_shutdown(talk.host, SHUT_WR);
+	close(talk.peer);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(traffic, an_answer_after_the_host_ended_its_half)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	host_shutdown(talk.host, SHUT_WR);
+	peer_says(&talk, "say");
+	cr_assert_eq(host_recv(talk.host, 8, 0), 3);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+/* Nothing about a reset is in order. */
+Test(traffic, a_reset_after_the_host_ended_its_half)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	host_shutdown(talk.host, SHUT_WR);
+	peer_resets(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	cr_expect_eq(errno, ECONNRESET);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
