@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A non-blocking connect that is refused, tried again, and tried a third time on the same socket
+ * when the server is back. No kernel refuses such a call at once (haproxy spins on it, aria2 gives
+ * up), so a retry that is held back must look like a connect in progress that fails later, and
+ * must leave the socket fit for use.
+ * Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge]
+ */
+#include "probe.h"
+
+#include <grp.h>
+#include <sys/epoll.h>
+
+static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge;
+static struct sockaddr_storage to;
+static socklen_t to_len;
+static int epoll = -1;
+
+static void read_arguments(int argc, char **argv)
+{
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {
+		{ "v6", &v6 },
+		{ "v6only", &v6only },
+		{ "bound", &bound },
+		{ "timeout", &timeout },
+		{ "edge", &edge },
+		{ "unprivileged", &unprivileged },
+		{ "late-edge", &late_edge },
+	};
+
+	for (int i = 1; i < argc; i++)
+		for (size_t k = 0; k < sizeof(flags) / sizeof(*flags); k++)
+			if (strcmp(argv[i], flags[k].name) == 0)
+				*flags[k].flag = true;
+	v6 = v6 || v6only;
+}
+
+/* A bound, not listening socket; its address is what refuses. */
+static int refusing_address(void)
+{
+	struct sockaddr_in in = loopback(0);
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int held = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
+
+	to_len = v6 ? sizeof(in6) : sizeof(in);
+	if (bind(held, v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in, to_len) != 0)
+		exit(PROBE_CANNOT);
+	getsockname(held, (struct sockaddr *)&to, &to_len);
+	return held;
+}
+
+static void watch(int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.fd = fd };
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int new_socket(void)
+{
+	struct sockaddr_in in = loopback(0);
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int on = 1, ms = 12345;
+
+	if (v6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, v6only ? &on : &(int) { 0 }, sizeof(on));
+	if (bound && bind(fd, v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in, to_len) != 0)
+		give_up("bind");
+	if (timeout)
+		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+	if (edge)
+		watch(fd);
+	return fd;
+}
+
+static int start(int fd)
+{
+	return connect(fd, (struct sockaddr *)&to, to_len) == 0 ? 0 : errno;
+}
+
+/* Waits until the socket is ready for writing or in error. Edge-triggered where asked. */
+static bool ready(int fd, int ms)
+{
+	struct pollfd entry = { .fd = fd, .events = POLLIN | POLLOUT };
+	struct epoll_event event;
+	int64_t end = now_ms() + ms;
+
+	if (!edge && !late_edge)
+		return poll(&entry, 1, ms) == 1;
+	do {
+		if (epoll_wait(epoll, &event, 1, (int)(end - now_ms())) == 1 &&
+		    poll(&entry, 1, 0) == 1 && event.data.fd == fd)
+			return true;
+	} while (now_ms() < end);
+	return false;
+}
+
+static int pending_error(int fd)
+{
+	socklen_t len = sizeof(int);
+	int err = -1;
+
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	return err;
+}
+
+/* One attempt up to its error. Says whether the error took its time. */
+static void failing(const char *name, int fd)
+{
+	int64_t begin = now_ms();
+	int err = start(fd);
+
+	printf("%s: %s", name, error_name(err));
+	if (late_edge)
+		watch(fd);
+	if (!ready(fd, 200)) {
+		printf(", pending, connect again: %s", error_name(start(fd)));
+		if (!ready(fd, 8000))
+			printf(", never ready");
+	}
+	err = pending_error(fd);
+	printf(", %s after %s\n", error_name(err),
+	       now_ms() - begin >= 900 ? "a second" : "no time");
+}
+
+static void options(int fd)
+{
+	char device[IFNAMSIZ] = "";
+	socklen_t len = sizeof(device);
+	int ms = -1;
+
+	getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, device, &len);
+	printf("device: \"%s\"", device);
+	len = sizeof(ms);
+	getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, &len);
+	printf(", user timeout: %d\n", ms);
+}
+
+/* The same socket again, to the server that is back. After an error was read the kernel may give
+ * ECONNABORTED once; that is its own habit and is not shown. */
+static void succeeding(int fd, int listener)
+{
+	struct sockaddr_storage peer = { 0 };
+	socklen_t len = sizeof(peer);
+	int err = start(fd), other;
+	char data[5];
+
+	if (err == ECONNABORTED)
+		err = start(fd);
+	printf("third: %s", error_name(err));
+	if (!ready(fd, 5000))
+		printf(", never ready");
+	printf(", then %s\n", error_name(pending_error(fd)));
+	printf("peer: %s\n", getpeername(fd, (struct sockaddr *)&peer, &len) != 0
+	                         ? error_name(errno)
+	                     : memcmp(&peer, &to, to_len) == 0 ? "the server"
+	                                                       : "somebody else");
+	other = accept(listener, NULL, NULL);
+	fcntl(fd, F_SETFL, 0);
+	printf("data: %zd", send(other, "hello", 5, 0));
+	printf(" %zd\n", recv(fd, data, sizeof(data), MSG_WAITALL));
+	close(other);
+}
+
+int main(int argc, char **argv)
+{
+	int held, fd;
+
+	read_arguments(argc, argv);
+	if (unprivileged && geteuid() == 0 &&
+	    (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
+	     setresuid(65534, 65534, 65534) != 0))
+		return PROBE_CANNOT;
+	epoll = epoll_create1(0);
+	held = refusing_address();
+	fd = new_socket();
+	failing("first", fd);
+	printf("close: %d\n", close(fd));
+	fd = new_socket();
+	failing("second", fd);
+	/* The delay that is due must be over now, so that the next one goes. */
+	pause_ms(1200);
+	listen(held, 8);
+	fcntl(held, F_SETFL, O_NONBLOCK);
+	succeeding(fd, held);
+	options(fd);
+	printf("close: %d\n", close(fd));
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SO_SNDTIMEO bounds a blocking connect (socket(7)), so it bounds the wait before it.
+ */
+#include "probe.h"
+
+int main(void)
+{
+	struct timeval limit = { .tv_usec = 300000 }, after = { 0 };
+	socklen_t len = sizeof(after);
+	int64_t start;
+	int held, fd, err;
+	uint16_t port = refusing_port(&held);
+	struct sockaddr_in to = loopback(port);
+
+	printf("first: %s\n", error_name(attempt(port, NULL)));
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	start = now_ms();
+	err = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
+	start = now_ms() - start;
+	printf("second: %s, %s\n", error_name(err),
+	       start < 100    ? "at once"
+	       : start < 250  ? "too early"
+	       : start < 2000 ? "in time"
+	                      : "late");
+	getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &after, &len);
+	printf("option: %s\n",
+	       after.tv_sec == 0 && after.tv_usec / 1000 == 300 ? "kept" : "changed");
+	return 0;
+}

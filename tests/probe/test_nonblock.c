@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Non-blocking connects that are held back: parked, redirected, and fit for use afterwards. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
+
+#define TEXT(second, timeout)                                                                      \
+	"first: EINPROGRESS, ECONNREFUSED after no time\nclose: 0\n"                               \
+	"second: " second "\n"                                                                     \
+	"third: EINPROGRESS, then ok\npeer: the server\ndata: 5 5\n"                               \
+	"device: \"\", user timeout: " timeout "\nclose: 0\n"
+#define PLAIN  "EINPROGRESS, ECONNREFUSED after no time"
+#define PARKED "EINPROGRESS, pending, connect again: EALREADY, ETIMEDOUT after a second"
+
+TestSuite(nonblocking, .fini = discard_scratch);
+
+/* Each of these is what the socket is like; a refusal must be as that socket's own. */
+static void parked(struct probe probe)
+{
+	probe.policy = POLICY "park\n";
+	expect(&probe, TEXT(PLAIN, "0"), TEXT(PARKED, "0"));
+}
+
+Test(nonblocking, parked)
+{
+	parked((struct probe) { .program = "nonblock" });
+}
+
+Test(nonblocking, parked_without_privileges)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "unprivileged" } });
+}
+
+Test(nonblocking, parked_v6)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "v6" } });
+}
+
+Test(nonblocking, parked_v6_without_privileges)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "v6", "unprivileged" } });
+}
+
+Test(nonblocking, parked_bound)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "bound" } });
+}
+
+Test(nonblocking, parked_v6_bound)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "v6", "bound" } });
+}
+
+Test(nonblocking, parked_edge_triggered)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "edge" } });
+}
+
+Test(nonblocking, parked_edge_triggered_registered_late)
+{
+	parked((struct probe) { .program = "nonblock", .arguments = { "late-edge" } });
+}
+
+/* Only IPv6: parked where the machine can, redirected else. Both are a kernel's own answers. */
+Test(nonblocking, held_back_v6only)
+{
+	static struct result result;
+	struct probe probe = { .program = "nonblock",
+		               .arguments = { "v6only" },
+		               .policy = POLICY "park\n" };
+	bool good;
+
+	expect(&(struct probe) { .program = "nonblock",
+	                         .arguments = { "v6only" },
+	                         .policy = POLICY "redirect\n" },
+	       TEXT(PLAIN, "0"), NULL);
+	run_probe(&probe, ENFORCE, &result);
+	good =
+	    strcmp(result.out, TEXT(PLAIN, "0")) == 0 || strcmp(result.out, TEXT(PARKED, "0")) == 0;
+	cr_expect(good, "%s", result.out);
+}
+
+/* The host's own TCP_USER_TIMEOUT is not ours to replace: redirected instead, option kept. */
+Test(nonblocking, user_timeout_of_the_host)
+{
+	const struct result *result = expect(&(struct probe) { .program = "nonblock",
+	                                                       .arguments = { "timeout" },
+	                                                       .policy = POLICY "park\n" },
+	                                     TEXT(PLAIN, "12345"), NULL);
+
+	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+}
+
+static void redirected(struct probe probe)
+{
+	const struct result *result;
+
+	probe.policy = POLICY "redirect\n";
+	result = expect(&probe, TEXT(PLAIN, "0"), NULL);
+	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+}
+
+Test(nonblocking, redirected)
+{
+	redirected((struct probe) { .program = "nonblock" });
+}
+
+Test(nonblocking, redirected_without_privileges)
+{
+	redirected((struct probe) { .program = "nonblock", .arguments = { "unprivileged" } });
+}
+
+Test(nonblocking, redirected_v6)
+{
+	redirected((struct probe) { .program = "nonblock", .arguments = { "v6" } });
+}
+
+Test(nonblocking, redirected_bound)
+{
+	redirected((struct probe) { .program = "nonblock", .arguments = { "bound" } });
+}
+
+Test(nonblocking, redirected_edge_triggered)
+{
+	redirected((struct probe) { .program = "nonblock", .arguments = { "edge" } });
+}
+
+/* With pass nothing is held back, and it is said what would have been. */
+Test(nonblocking, passed)
+{
+	expect(&(struct probe) { .program = "nonblock", .policy = POLICY "pass\n" },
+	       TEXT(PLAIN, "0"), NULL);
+}

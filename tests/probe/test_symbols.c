@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* The library as the loader sees it: what it exports, needs, and asks of the kernel. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The newest glibc symbol version that may be needed: Debian 12 has 2.36; 2.34 merged libpthread.
+ */
+#define NEWEST_GLIBC 34
+
+static const char *tool(const char *command)
+{
+	char line[2 * PATH_MAX];
+
+	snprintf(line, sizeof(line), command, built("libretrybudget.so"));
+	return output_of(line);
+}
+
+/* The hooks of hooks.def and the marker, nothing else. */
+Test(symbols, exported_are_the_hooks)
+{
+	char exported[65536];
+	const char *wanted;
+
+	snprintf(
+	    exported, sizeof(exported), "%s",
+	    tool("nm -D --defined-only %s | awk '{print $3}' | sed 's/@.*//' | LC_ALL=C sort"));
+	wanted = output_of(
+	    "(scripts/hooks names shim/hook/hooks.def; echo retrybudget_abi) | LC_ALL=C sort");
+	cr_expect_str_eq(exported, wanted);
+}
+
+Test(symbols, needed_is_libc_alone)
+{
+	const char *needed = tool("readelf -dW %s | sed -n 's/.*(NEEDED).*\\[\\(.*\\)\\]/\\1/p' | "
+	                          "grep -v '^ld-linux' | sort");
+
+	cr_expect_str_eq(needed, "libc.so.6\n");
+}
+
+Test(symbols, no_text_relocation_and_bound_at_once)
+{
+	char dynamic[65536];
+
+	snprintf(dynamic, sizeof(dynamic), "%s", tool("readelf -dW %s"));
+	cr_expect(strstr(dynamic, "TEXTREL") == NULL, "%s", dynamic);
+	cr_expect(strstr(dynamic, "BIND_NOW") != NULL || strstr(dynamic, "Flags: NOW") != NULL,
+	          "%s", dynamic);
+	cr_expect(strstr(dynamic, "RPATH") == NULL && strstr(dynamic, "RUNPATH") == NULL, "%s",
+	          dynamic);
+	cr_expect(strstr(dynamic, "(FINI") == NULL || strstr(dynamic, "FINI_ARRAYSZ") == NULL ||
+	              strstr(tool("nm %s"), "__do_global_dtors_aux") != NULL,
+	          "a destructor of our own: %s", dynamic);
+}
+
+Test(symbols, stack_is_not_executable)
+{
+	const char *flags = tool("readelf -lW %s | awk '$1 == \"GNU_STACK\" {print $7}'");
+
+	cr_expect_str_eq(flags, "RW\n");
+}
+
+/* Calls that allocate, print, log, end the process, take a global lock, or start something. */
+static const char *const forbidden[] = {
+	"__tls_get_addr", "malloc",
+	"calloc",         "realloc",
+	"free",           "reallocarray",
+	"strdup",         "syslog",
+	"vsyslog",        "openlog",
+	"exit",           "_exit",
+	"_Exit",          "abort",
+	"atexit",         "printf",
+	"fprintf",        "sprintf",
+	"snprintf",       "vfprintf",
+	"vsnprintf",      "dprintf",
+	"puts",           "fputs",
+	"fwrite",         "fopen",
+	"fopen64",        "fgets",
+	"perror",         "stdout",
+	"stderr",         "strerror",
+	"setlocale",      "strtod",
+	"localtime",      "localtime_r",
+	"strftime",       "rand",
+	"srand",          "random",
+	"srandom",        "signal",
+	"setitimer",      "alarm",
+	"pthread_create", "pthread_mutex_lock",
+	"pthread_atfork", "__register_atfork",
+	"setenv",         "putenv",
+	"unsetenv",       "fork",
+	"vfork",          "nanosleep",
+	"usleep",         "sleep",
+	"__assert_fail",
+};
+
+/* inih's one object file refers to these; with its default, a buffer on the stack, it calls none
+ * (the tripwire test shows it). */
+static const char *const of_inih[] = { "malloc", "realloc", "free", "fgets", "fopen64" };
+
+static bool is_inihs(const char *name)
+{
+	for (size_t i = 0; i < sizeof(of_inih) / sizeof(*of_inih); i++)
+		if (strcmp(of_inih[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void expect_none_of(const char *undefined, const char *where, bool with_inih)
+{
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "\n%s\n", forbidden[i]);
+		cr_expect(strstr(undefined, line) == NULL || (with_inih && is_inihs(forbidden[i])),
+		          "%s needs %s", where, forbidden[i]);
+		snprintf(line, sizeof(line), "\n__%s_chk\n", forbidden[i]);
+		cr_expect(strstr(undefined, line) == NULL, "%s needs __%s_chk", where,
+		          forbidden[i]);
+	}
+}
+
+Test(symbols, undefined_are_harmless)
+{
+	char undefined[65536] = "\n";
+
+	snprintf(undefined + 1, sizeof(undefined) - 1, "%s",
+	         tool("nm -D --undefined-only %s | awk '{print $NF}' | sed 's/@.*//' | sort -u"));
+	expect_none_of(undefined, "the library", true);
+}
+
+/* Our own files, one by one, have no such excuse. */
+Test(symbols, undefined_in_our_own_files_are_harmless)
+{
+	static const char *const rooms[] = {
+		"hook", "track", "budget", "pace", "report", "config"
+	};
+	char undefined[65536] = "\n", command[2 * PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++) {
+		snprintf(command, sizeof(command),
+		         "nm -u %s/obj/shim/%s/*.o | awk 'NF == 2 {print $2}' | sort -u",
+		         build_directory(), rooms[i]);
+		snprintf(undefined + 1, sizeof(undefined) - 1, "%s", output_of(command));
+		cr_expect(undefined[1] != '\0' || strcmp(rooms[i], "budget") == 0, "%s: no symbols",
+		          rooms[i]);
+		expect_none_of(undefined, rooms[i], false);
+	}
+}
+
+Test(symbols, glibc_is_old_enough)
+{
+	const char *versions = tool("objdump -T %s | grep -o 'GLIBC_[0-9.]*' | sort -uV");
+	int newest = 0;
+
+	for (const char *at = versions; (at = strstr(at, "GLIBC_2.")) != NULL; at += 8)
+		if (atoi(at + 8) > newest)
+			newest = atoi(at + 8);
+	printf("newest glibc symbol version needed: 2.%d\n", newest);
+	cr_expect(newest > 0 && newest <= NEWEST_GLIBC, "needs GLIBC_2.%d", newest);
+}
+
+Test(symbols, thread_local_memory_is_small_and_static)
+{
+	const char *size = tool("readelf -lW %s | awk '$1 == \"TLS\" {print $6}'");
+	char flags[65536];
+
+	cr_expect(strtol(size, NULL, 16) <= 64, "thread-local memory: %s", size);
+	snprintf(flags, sizeof(flags), "%s", tool("readelf -dW %s"));
+	cr_expect(*size == '\0' || strstr(flags, "STATIC_TLS") != NULL, "%s", flags);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits inside blocking calls, and the ways out of them. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+/* One retry waits this long, whatever its number. */
+#define DELAY(time) "base = " time "\nfactor = 1\ncap = " time "\njitter = none\nmin = 1ms\n"
+
+TestSuite(waits, .fini = discard_scratch);
+
+Test(waits, go_on_after_a_handler_with_restart)
+{
+	expect(&(struct probe) { .program = "wait_signal",
+	                         .arguments = { "restart" },
+	                         .policy = DELAY("2s") },
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: 1\n",
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, whole\nsignals handled: 1\n");
+}
+
+Test(waits, end_after_a_handler_without_restart)
+{
+	expect(&(struct probe) { .program = "wait_signal",
+	                         .arguments = { "interrupt" },
+	                         .policy = DELAY("2s") },
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: 1\n",
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: 1\n");
+}
+
+/* One token in all, no floor, a probe far away: what the jumps lost would be missing. */
+Test(waits, leave_nothing_behind_after_a_jump)
+{
+	expect(&(struct probe) { .program = "wait_jump",
+	                         .policy = DELAY("3s") "capacity = 1\nfloor = 0/s\n"
+	                                               "earn = 0\nprobe = 60s\n" },
+	       "first: ECONNREFUSED\njumped out: 0\ndescriptors left: 0\nmappings left: 0\n"
+	       "signal mask: same\ncancel state: enabled\nserver back: ok\nagain: ok\n",
+	       "first: ECONNREFUSED\njumped out: 20\ndescriptors left: 0\nmappings left: 0\n"
+	       "signal mask: same\ncancel state: enabled\nserver back: ok\nagain: ok\n");
+}
+
+Test(waits, are_cancellation_points)
+{
+	expect(&(struct probe) { .program = "wait_cancel",
+	                         .arguments = { "enabled" },
+	                         .policy = DELAY("10s") },
+	       "ended: cancelled\nconnect: returned, cancelled soon\nclean-up handlers run: 1\n"
+	       "descriptors left: 0\n",
+	       "ended: cancelled\nconnect: did not return, cancelled soon\n"
+	       "clean-up handlers run: 1\ndescriptors left: 0\n");
+}
+
+Test(waits, respect_disabled_cancellation)
+{
+	expect(&(struct probe) { .program = "wait_cancel",
+	                         .arguments = { "disabled" },
+	                         .policy = DELAY("2s") },
+	       "ended: cancelled\nconnect: ECONNREFUSED, at once\nclean-up handlers run: 1\n"
+	       "descriptors left: 0\n",
+	       "ended: cancelled\nconnect: ECONNREFUSED, whole\nclean-up handlers run: 1\n"
+	       "descriptors left: 0\n");
+}
+
+Test(waits, go_on_while_another_thread_forks)
+{
+	expect(&(struct probe) { .program = "fork_in_wait", .policy = DELAY("2s") },
+	       "descriptors too many in the child: none\n"
+	       "child: exit 0, signal 0, works, refused by ECONNREFUSED\n"
+	       "parent: ECONNREFUSED, at once\n",
+	       "descriptors too many in the child: none\n"
+	       "child: exit 0, signal 0, works, refused by ECONNREFUSED\n"
+	       "parent: ECONNREFUSED, whole\n");
+}
+
+Test(waits, are_bounded_by_the_send_timeout)
+{
+	expect(&(struct probe) { .program = "sndtimeo", .policy = DELAY("5s") },
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\noption: kept\n",
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, in time\noption: kept\n");
+}
+
+Test(waits, end_early_when_the_destination_is_back)
+{
+	expect(&(struct probe) { .program = "release", .policy = DELAY("8s") },
+	       "scout: served\nwaiters served: 0\n",
+	       "scout: served\nwaiters served: 4\nreleased: early\ninstants: spread\n");
+}
+
+/* Nothing to pay with, and every refusal takes its quarter of a second. */
+#define EMPTY                                                                                      \
+	"capacity = 1\nstart = 0%\nfloor = 0/s\nearn = 0\nprobe = 60s\nmax_wait = 250ms\n"         \
+	"base = 100ms\ncap = 100ms\nfactor = 1\n"
+
+Test(refusals, are_paced, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "paced", .arguments = { "tcp" }, .policy = EMPTY },
+	       "calls: a spin\nother errors than ECONNREFUSED: 0\n"
+	       "attempts that left the program: more\n",
+	       "calls: paced\nother errors than ECONNREFUSED: 0\n"
+	       "attempts that left the program: the first try\n");
+}
+
+Test(refusals, are_paced_on_unix_sockets, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "paced", .arguments = { "unix" }, .policy = EMPTY },
+	       "calls: a spin\nother errors than ECONNREFUSED: 0\n",
+	       "calls: paced\nother errors than ECONNREFUSED: 0\n");
+}
+
+Test(refusals, give_the_last_real_error, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "paced", .arguments = { "missing" }, .policy = EMPTY },
+	       "calls: a spin\nother errors than ENOENT: 0\n",
+	       "calls: paced\nother errors than ENOENT: 0\n");
+}
+
+/* Waits of the smallest size, so that only tokens hold anything back. */
+#define FAST                                                                                       \
+	"base = 1ms\ncap = 1ms\nmin = 1ms\nfactor = 1\njitter = none\nfloor = 0/s\nearn = 0\n"     \
+	"probe = 60s\nmax_wait = 50ms\n"
+
+Test(budget, is_shared_by_forked_children, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "fork_budget",
+	                         .arguments = { "8", "1500", "18" },
+	                         .policy = FAST "capacity = 10\n" },
+	       "children with a wrong errno: 0\n"
+	       "attempts that left the program: more than first tries and tokens\n",
+	       "children with a wrong errno: 0\n"
+	       "attempts that left the program: first tries and tokens\n");
+}
+
+/* Two copies of the library under two names: the second must step aside, else every retry would be
+ * paid twice and half of them would be missing. */
+Test(budget, is_charged_once_with_two_copies_loaded, .fini = discard_scratch)
+{
+	char command[8192], preload[8192];
+
+	snprintf(command, sizeof(command), "cp %s %s/second.so", built("libretrybudget.so"),
+	         scratch());
+	output_of(command);
+	snprintf(preload, sizeof(preload), "%%s:%s/second.so", scratch());
+	for (enum how how = ENFORCE; how < WAYS; how++) {
+		static struct result result;
+		struct probe probe = { .program = "fork_budget",
+			               .arguments = { "1", "1000", "7" },
+			               .policy = FAST "capacity = 6\n",
+			               .preload = preload };
+
+		run_probe(&probe, how, &result);
+		if (result.exited && result.code == 77)
+			cr_skip_test("no network of our own here");
+		cr_expect_str_eq(result.out,
+		                 "children with a wrong errno: 0\n"
+		                 "attempts that left the program: first tries and tokens\n");
+		cr_expect_eq(result.code, 0);
+	}
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The classic timeout: alarm, sigsetjmp, siglongjmp out of the handler, straight out of a retry
+ * that is held back. Nothing may be left behind: no descriptor, mapping, blocked signal, changed
+ * cancel state or spent token.
+ */
+#include "probe.h"
+
+#include <setjmp.h>
+
+#define JUMPS 20
+
+static sigjmp_buf back;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+/* One attempt on the socket, given up after 40 ms. */
+static bool jumped_out(int fd, const struct sockaddr_in *to)
+{
+	struct itimerval soon = { .it_value = { .tv_usec = 40000 } }, none = { 0 };
+
+	if (sigsetjmp(back, 1) != 0)
+		return true;
+	setitimer(ITIMER_REAL, &soon, NULL);
+	connect(fd, (const struct sockaddr *)to, sizeof(*to));
+	setitimer(ITIMER_REAL, &none, NULL);
+	return false;
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	sigset_t mask_before, mask_after;
+	int held, fd, fds, maps, state, jumps = 0;
+	uint16_t port = refusing_port(&held);
+	struct sockaddr_in to = loopback(port);
+
+	sigaction(SIGALRM, &action, NULL);
+	printf("first: %s\n", error_name(attempt(port, NULL)));
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	count_fds();
+	sigprocmask(SIG_SETMASK, NULL, &mask_before);
+	fds = count_fds();
+	maps = count_maps();
+	for (int i = 0; i < JUMPS; i++)
+		jumps += jumped_out(fd, &to);
+	printf("jumped out: %d\n", jumps);
+	printf("descriptors left: %d\n", count_fds() - fds);
+	printf("mappings left: %d\n", count_maps() - maps);
+	sigprocmask(SIG_SETMASK, NULL, &mask_after);
+	printf("signal mask: %s\n",
+	       memcmp(&mask_before, &mask_after, sizeof(mask_before)) == 0 ? "same" : "changed");
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+	printf("cancel state: %s\n", state == PTHREAD_CANCEL_ENABLE ? "enabled" : "disabled");
+	close(fd);
+
+	/* Capacity is one token: had any jump cost one, this attempt would be refused. */
+	listen(held, 16);
+	printf("server back: %s\n", error_name(attempt(port, NULL)));
+	printf("again: %s\n", error_name(attempt(port, NULL)));
+	return 0;
+}
