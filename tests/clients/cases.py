@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""The list of cases, and the work of one of them inside its namespaces."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import catalog
+import healthy
+import outage
+from lab import Lab
+
+# The default configuration takes a minute per case, so only three clients show it: one that blocks,
+# one that does not, one with an event loop.
+AT_DEFAULT = (
+    ("python urllib", "refused"),
+    ("bash /dev/tcp", "read-close"),
+    ("node http", "refused"),
+)
+
+
+def case(identity, phase, weight, **what):
+    return {"id": identity, "phase": phase, "weight": weight, **what}
+
+
+def all_cases(build):
+    found = []
+    for client in catalog.clients(build):
+        for failure in client.failures:
+            what = {"client": client.name, "failure": failure}
+            found.append(case(f"bare/{client.name}/{failure}", "bare", 1, kind="outage", **what))
+            found.append(
+                case(f"fast/{client.name}/{failure}", "shim", 1, kind="outage", pace="fast", **what)
+            )
+        if client.get:
+            found.append(
+                case(f"healthy/{client.name}", "shim", 1, kind="healthy", client=client.name)
+            )
+    for name, failure in AT_DEFAULT:
+        what = {"client": name, "failure": failure, "pace": "default"}
+        found.append(case(f"default/{name}/{failure}", "shim", 9, kind="outage", **what))
+    for client in catalog.process_loops():
+        what = {"client": client.name, "failure": "refused", "scope": "user"}
+        found.append(case(f"bare/{client.name}/refused", "bare", 1, kind="outage", **what))
+        found.append(
+            case(f"fast/{client.name}/refused", "shim", 1, kind="outage", pace="fast", **what)
+        )
+    for crowd in ("threads", "processes"):
+        found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
+    return found
+
+
+def prepare(build, libraries):
+    """Sees to it that everything is there before the first case starts."""
+    programs = [os.path.join(build, "clients", p) for p in ("server", "dns", "syns")]
+    for path in programs + libraries:
+        if not os.path.exists(path):
+            sys.exit(f"clients: {path} is missing: run make first")
+    missing = sorted({c.program() for c in catalog.clients(build) if c.missing()})
+    if missing or not shutil.which("javac"):
+        missing += [] if shutil.which("javac") else ["javac"]
+        sys.exit(
+            f"clients: not installed: {', '.join(missing)}. Run scripts/install-deps check; "
+            "a client that is not there is a failed test, not a skipped one."
+        )
+    classes = os.path.join(build, "clients", "classes")
+    sources = [os.path.join(catalog.LOOPS, f) for f in ("UrlLoop.java", "SocketLoop.java")]
+    stale = [s for s in sources if older(target_of(s, classes), s)]
+    if stale:
+        subprocess.run(["javac", "-d", classes, *stale], check=True)
+
+
+def target_of(source, classes):
+    return os.path.join(classes, os.path.basename(source).replace(".java", ".class"))
+
+
+def older(target, source):
+    return not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source)
+
+
+def work(identity, build, library):
+    """Does one case and returns its result; called inside the namespaces."""
+    what = next(c for c in all_cases(build) if c["id"] == identity)
+    everyone = {c.name: c for c in catalog.clients(build) + catalog.process_loops()}
+    client = everyone.get(what.get("client"))
+    lab = Lab(build)
+    try:
+        if what["kind"] == "healthy":
+            return healthy.compare(lab, client, library)
+        if what["kind"] == "first-tries":
+            return healthy.first_tries(lab, what["crowd"], library)
+        if what["phase"] == "bare":
+            return outage.bare(lab, client, what["failure"])
+        pace = catalog.PACES[what["pace"]]
+        scope = what.get("scope", "process")
+        return outage.shim(lab, client, what["failure"], pace, library, scope)
+    finally:
+        shutil.rmtree(lab.folder, ignore_errors=True)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Counts TCP connection attempts on lo by their SYN packets, so that attempts on a closed port are
+ * counted too, and by the kernel's word rather than the client's. It is meant for a private network
+ * namespace. Key of the journal: the port for attempts on this machine's loopback addresses, 0 for
+ * a socket parked on the black hole 192.0.2.1, -1 for any other address.
+ *
+ * Usage: syns    Orders on stdin: count KEY SINCE | times KEY SINCE | drops
+ */
+#include "control.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#define SYN 0x02
+#define ACK 0x10
+
+static int tap;
+
+/* Every packet passes lo twice, out and in; only SYNs without ACK on their way in are let through.
+ */
+static struct sock_filter only_syns[] = {
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 14, 0),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+	BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 4),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 4, 0, 4),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9), /* IPv4: protocol, then flags */
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 9),
+	BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+	BPF_JUMP(BPF_JMP | BPF_JA, 3, 0, 0),
+	BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6), /* IPv6: next header, then flags */
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 5),
+	BPF_STMT(BPF_LDX | BPF_IMM, 40),
+	BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
+	BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SYN | ACK),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYN, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, 128),
+	BPF_STMT(BPF_RET | BPF_K, 0),
+};
+
+static int key_of(const unsigned char *packet)
+{
+	static const unsigned char mapped_hole[16] = { [10] = 0xff, 0xff, 192, 0, 2, 1 };
+	static const unsigned char loopback6[16] = { [15] = 1 };
+	int v6 = packet[0] >> 4 == 6;
+	const unsigned char *to = packet + (v6 ? 24 : 16);
+	const unsigned char *tcp = packet + (v6 ? 40 : (packet[0] & 15) * 4);
+	int hole = v6 ? !memcmp(to, mapped_hole, 16) : !memcmp(to, mapped_hole + 12, 4);
+	int loopback = v6 ? !memcmp(to, loopback6, 16) : to[0] == 127;
+
+	return hole ? 0 : loopback ? tcp[2] << 8 | tcp[3] : -1;
+}
+
+static void obey(const char *order)
+{
+	struct tpacket_stats stats = { 0 };
+	socklen_t size = sizeof(stats);
+	static unsigned drops;
+
+	if (journal_order(order))
+		return;
+	getsockopt(tap, SOL_PACKET, PACKET_STATISTICS, &stats, &size);
+	drops += stats.tp_drops;
+	printf("%u\n", drops);
+}
+
+int main(void)
+{
+	struct sock_fprog program = { sizeof(only_syns) / sizeof(*only_syns), only_syns };
+	struct sockaddr_ll lo = { .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL) };
+	int room = 32 << 20;
+
+	lo.sll_ifindex = (int)if_nametoindex("lo");
+	tap = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (tap < 0 || setsockopt(tap, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) ||
+	    bind(tap, (struct sockaddr *)&lo, sizeof(lo))) {
+		perror("syns: packet socket (it needs a network namespace of its own)");
+		return 1;
+	}
+	if (setsockopt(tap, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
+		setsockopt(tap, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	puts("ready");
+	(void)fflush(stdout);
+
+	struct pollfd watch[] = { { 0, POLLIN, 0 }, { tap, POLLIN, 0 } };
+	unsigned char packet[128];
+
+	for (;;) {
+		poll(watch, 2, -1);
+		/* Packets first: an order is answered with all that came before it. */
+		while (recv(tap, packet, sizeof(packet), 0) >= 40)
+			journal_add(key_of(packet));
+		if (watch[0].revents && !control_read(obey))
+			return 0;
+	}
+}
