@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes one kind of call over and over, for pair (times), callgrind (instructions) and strace
+ * (system calls). Usage:
+ *
+ *   calls OP COUNT		the calls, once
+ *   calls OP COUNT worker	the calls once per byte on stdin, each time writing the ns per call
+ *				as a double to stdout
+ *
+ * The other end of each connection lives in this process too, so that no scheduler stands between
+ * the ends, but is driven by raw system calls, which a preloaded library cannot see.
+ */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+
+#define CHUNK 64 /* calls between two visits to the other end */
+
+struct link {
+	int client, server;
+};
+
+static struct sockaddr_in listening;
+static int listener, null_fd, zero_fd;
+static struct link links[2];
+static char bytes[CHUNK];
+
+static void raw_send(int fd, size_t n)
+{
+	MUST(syscall(SYS_sendto, fd, bytes, n, MSG_NOSIGNAL, NULL, 0));
+}
+
+static void raw_receive(int fd, size_t n)
+{
+	MUST(syscall(SYS_recvfrom, fd, bytes, n, MSG_WAITALL, NULL, NULL));
+}
+
+/* A connection past its first request and reply, so that its outcome is known. */
+static struct link open_link(void)
+{
+	struct link link = { .client = (int)MUST(socket(AF_INET, SOCK_STREAM, 0)) };
+	int one = 1;
+
+	MUST(setsockopt(link.client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)));
+	MUST(connect(link.client, (struct sockaddr *)&listening, sizeof(listening)));
+	link.server = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+	MUST(send(link.client, bytes, 1, 0));
+	raw_receive(link.server, 1);
+	raw_send(link.server, 1);
+	MUST(recv(link.client, bytes, 1, 0));
+	return link;
+}
+
+/* Each op returns the ns that its count calls took. */
+
+static int64_t receive_nothing(const struct link *link, long count)
+{
+	int64_t start = now_ns();
+	char byte;
+
+	for (long i = 0; i < count; i++)
+		if (recv(link->client, &byte, 1, MSG_DONTWAIT) != -1)
+			die("recv found a byte");
+	return now_ns() - start;
+}
+
+static int64_t receive_empty(long count)
+{
+	return receive_nothing(&links[0], count);
+}
+
+/* As an event loop does while the reply to its request is still due. */
+static int64_t receive_due(long count)
+{
+	int64_t took;
+
+	MUST(send(links[0].client, bytes, 1, 0));
+	took = receive_nothing(&links[0], count);
+	raw_receive(links[0].server, 1);
+	raw_send(links[0].server, 1);
+	MUST(recv(links[0].client, bytes, 1, 0));
+	return took;
+}
+
+/* On the serving side: the number comes from accept. */
+static int64_t receive_accepted(long count)
+{
+	struct link link = { .server = (int)MUST(syscall(SYS_socket, AF_INET, SOCK_STREAM, 0)) };
+	int64_t took;
+
+	MUST(syscall(SYS_connect, link.server, &listening, sizeof(listening)));
+	link.client = (int)MUST(accept(listener, NULL, NULL));
+	took = receive_nothing(&link, count);
+	MUST(close(link.client));
+	MUST(syscall(SYS_close, link.server));
+	return took;
+}
+
+static void *receive_beside(void *count)
+{
+	receive_nothing(&links[1], *(long *)count);
+	return NULL;
+}
+
+/* Two threads at once, each on its own socket: shows a cache line that both write. */
+static int64_t receive_empty_twice(long count)
+{
+	pthread_t beside;
+	int64_t took;
+
+	if (pthread_create(&beside, NULL, receive_beside, &count))
+		die("pthread_create");
+	took = receive_nothing(&links[0], count);
+	pthread_join(beside, NULL);
+	return took;
+}
+
+static int64_t receive_bytes(long count)
+{
+	int64_t took = 0;
+
+	for (long done = 0; done < count; done += CHUNK) {
+		raw_send(links[0].server, CHUNK);
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++)
+			MUST(recv(links[0].client, bytes, 1, 0));
+		took += now_ns();
+	}
+	return took;
+}
+
+static int64_t send_bytes(long count)
+{
+	int64_t took = 0;
+
+	for (long done = 0; done < count; done += CHUNK) {
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++)
+			MUST(send(links[0].client, bytes, 1, 0));
+		took += now_ns();
+		raw_receive(links[0].server, CHUNK);
+	}
+	return took;
+}
+
+/* One byte there and one byte back. */
+static int64_t take_turns(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++) {
+		MUST(send(links[0].client, bytes, 1, 0));
+		raw_receive(links[0].server, 1);
+		raw_send(links[0].server, 1);
+		MUST(recv(links[0].client, bytes, 1, 0));
+	}
+	return now_ns() - start;
+}
+
+static int64_t write_null(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		MUST(write(null_fd, bytes, 1));
+	return now_ns() - start;
+}
+
+static int64_t read_zero(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		MUST(read(zero_fd, bytes, 1));
+	return now_ns() - start;
+}
+
+/* socket, connect, close; the accepting is done between the chunks and is not timed. */
+static int64_t connect_close(long count)
+{
+	int64_t took = 0;
+
+	for (long done = 0; done < count; done += CHUNK) {
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++) {
+			int fd = (int)MUST(socket(AF_INET, SOCK_STREAM, 0));
+
+			MUST(connect(fd, (struct sockaddr *)&listening, sizeof(listening)));
+			MUST(close(fd));
+		}
+		took += now_ns();
+		for (int i = 0; i < CHUNK; i++) {
+			int fd = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+
+			MUST(syscall(SYS_close, fd));
+		}
+	}
+	return took;
+}
+
+static const struct {
+	const char *name;
+	int64_t (*run)(long count);
+} ops[] = {
+	{ "recv-empty", receive_empty },
+	{ "recv-due", receive_due },
+	{ "recv-accepted", receive_accepted },
+	{ "recv-empty-twice", receive_empty_twice },
+	{ "recv", receive_bytes },
+	{ "send", send_bytes },
+	{ "turn", take_turns },
+	{ "write-null", write_null },
+	{ "read-zero", read_zero },
+	{ "connect-close", connect_close },
+};
+
+static void work(int64_t (*run)(long), long count)
+{
+	char go;
+
+	while (read(STDIN_FILENO, &go, 1) == 1) {
+		double each = (double)run(count) / (double)count;
+
+		MUST(write(STDOUT_FILENO, &each, sizeof(each)));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long count;
+
+	if (argc < 3)
+		goto usage;
+	count = (number(argv[2], 1) + CHUNK - 1) / CHUNK * CHUNK;
+	listener = raw_listener(0, &listening);
+	links[0] = open_link();
+	links[1] = open_link();
+	null_fd = (int)MUST(open("/dev/null", O_WRONLY));
+	zero_fd = (int)MUST(open("/dev/zero", O_RDONLY));
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		if (strcmp(argv[1], ops[i].name) != 0)
+			continue;
+		if (argc == 3)
+			ops[i].run(count);
+		else
+			work(ops[i].run, count);
+		return 0;
+	}
+usage:
+	fputs("usage: calls OP COUNT [worker]\n", stderr);
+	return 2;
+}

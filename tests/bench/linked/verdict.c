@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The time of one verdict, in the budget's own objects: no hook, no clock, no wait. Prints the ns
+ * per step: an admitted retry, a refused one, a live success.
+ */
+#include "budget/budget.h"
+#include "../bench.h"
+
+#define STEPS  100000
+#define ROUNDS 101
+
+static const struct policy policy = {
+	.bucket = { .capacity = 10000, .earn = 100, .floor = 200, .start = PPM_WHOLE },
+	.backoff = { .base = 100 * NS_PER_MS,
+	             .factor = 2000,
+	             .cap = 10 * NS_PER_S,
+	             .min = 10 * NS_PER_MS,
+	             .jitter = JITTER_FULL },
+	.cost = 1000,
+	.cost_timeout = 1000,
+	.probe = 10 * NS_PER_S,
+	.mode = MODE_ENFORCE,
+};
+static const struct bucket_rule process_rule = {
+	.capacity = 100000, .earn = 100, .floor = 2000, .start = PPM_WHOLE
+};
+
+static struct budget budget;
+static struct bucket process;
+static const struct account account = { &budget, &policy, &process, &process_rule };
+static uint64_t seed = 1;
+static int64_t now = NS_PER_S;
+static volatile int64_t sink; /* keeps the compiler from dropping a step */
+
+/* 6 s at 0.2/s earn the token that the retry then pays with. */
+static int64_t admitted(void)
+{
+	now += 6 * NS_PER_S;
+	sink = budget_delay(&account, &seed);
+	return budget_admit(&account, policy.cost, now) == ADMITTED;
+}
+
+static int64_t refused(void)
+{
+	now += 1;
+	sink = budget_delay(&account, &seed);
+	return budget_admit(&account, policy.cost, now) == REFUSED;
+}
+
+static int64_t earned(void)
+{
+	now += 1;
+	sink = budget_success(&account, now);
+	return 1;
+}
+
+/* The median over the rounds, in ns; every step must have given the verdict it is meant to. */
+static double time_of(int64_t (*step)(void), int settle)
+{
+	double each[ROUNDS];
+
+	for (int i = 0; i < settle; i++)
+		step();
+	for (int round = 0; round < ROUNDS; round++) {
+		int64_t start = now_ns(), good = 0;
+
+		for (int i = 0; i < STEPS; i++)
+			good += step();
+		each[round] = (double)(now_ns() - start) / STEPS;
+		if (good != STEPS) {
+			fprintf(stderr, "verdict: %d of %d steps as meant\n", (int)good, STEPS);
+			exit(1);
+		}
+	}
+	return quantile(each, ROUNDS, 0.5);
+}
+
+int main(void)
+{
+	double admit, refuse, earn;
+
+	bucket_start(&budget.bucket, &policy.bucket, now);
+	bucket_start(&process, &process_rule, now);
+	budget_failure(&account, false, now, &seed);
+	admit = time_of(admitted, 0);
+	refuse = time_of(refused, 1000); /* empties the bucket first */
+	earn = time_of(earned, 0);
+	printf("%.1f %.1f %.1f\n", admit, refuse, earn);
+	return 0;
+}
