@@ -224,26 +224,34 @@ static void settle_status(const struct attempt *try, int err)
 		outcome_failure(&trial, failure, err, 0);
 }
 
+/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over. */
+static void settle_failed(struct attempt *try, int err, bool pending)
+{
+	struct socket_entry *entry =
+		(unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
+	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
+
+	/* Another thread may have closed the number meanwhile, and counted. */
+	if (entry &&
+	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE))
+		return;
+	if (failure)
+		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
+	else if (try->trial.retry) /* nothing was tried: the failure stands */
+		attempt_unanswered(try, try->answered.at);
+}
+
 int attempt_settle(struct attempt *try, int result)
 {
 	int err = result == 0 ? 0 : errno;
 	struct socket_entry *entry = socket_find(try->fd);
-	enum failure failure;
 
-	if (try->status) {
+	if (try->status)
 		settle_status(try, err);
-	} else if (err == 0) {
-		if (entry)
-			socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
-	} else if ((err != EINPROGRESS || ran_out(try)) && err != EINTR) {
-		if (entry)
-			socket_phase(try->fd, entry, PHASE_NONE);
-		failure = err == EINPROGRESS ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
-		if (failure)
-			outcome_failure(&try->trial, failure, err == EINPROGRESS ? 0 : err, 0);
-		else if (try->trial.retry) /* nothing was tried: the failure stands */
-			attempt_unanswered(try, try->answered.at);
-	}
+	else if (err == 0 && entry)
+		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
+	else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
+		settle_failed(try, err, err == EINPROGRESS);
 	errno = err ? err : try->saved_errno;
 	return result;
 }
