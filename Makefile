@@ -110,6 +110,7 @@ check: ## install what is missing, build, run every test
 
 check-unit: $(B)/unit $(TOOL) ## pure parts, with an injected clock (Criterion)
 	$(B)/unit
+	@scripts/check-docs
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
 	RETRYBUDGET_BUILD=$(B) $(B)/probes

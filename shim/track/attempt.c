@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The beginning and the end of an attempt, and everything in between that is not waiting. */
+/* The beginning of an attempt: whose it is, and whether it is a first try or a retry. */
 #include "track/attempt.h"
 
 #include "hook/real.h"
@@ -8,15 +8,10 @@
 #include "track/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
-
-/* A connect that comes back with EINPROGRESS after this long was a blocking one with SO_SNDTIMEO.
- */
-#define BLOCKED (20 * NS_PER_MS)
 
 /* An excuse for an attempt that comes after a failure (DESIGN section 4). */
 static bool is_excused(const struct name_hit *hit, const struct unanswered *failure)
@@ -181,176 +176,4 @@ void attempt_start(const struct attempt *try)
 		.traits = try->trial.retry ? TRAIT_RETRY : 0,
 	};
 	socket_enter(try->fd, &entry);
-}
-
-/* True if a connect that returned EINPROGRESS had been allowed to block. */
-static bool ran_out(const struct attempt *try)
-{
-	int flags;
-
-	if (monotonic() - try->began < BLOCKED)
-		return false;
-	flags = fcntl(try->fd, F_GETFL);
-	return flags >= 0 && !(flags & O_NONBLOCK);
-}
-
-/* How a connect that only asked was answered. */
-static void settle_status(const struct attempt *try, int err)
-{
-	struct socket_entry *entry = socket_find(try->fd);
-	enum failure failure;
-	struct trial trial;
-	enum phase phase;
-
-	if (!entry)
-		return;
-	phase = LOAD(entry->phase);
-	if (err == 0 || err == EISCONN) {
-		if (phase == PHASE_CONNECTING || phase == PHASE_FAILED)
-			socket_move(try->fd, entry, phase, PHASE_OPEN);
-		return;
-	}
-	if (err == EALREADY || err == EINTR)
-		return;
-	if (err == EINPROGRESS) { /* not answered but begun anew */
-		STORE(entry->since, monotonic());
-		socket_phase(try->fd, entry, PHASE_CONNECTING);
-		return;
-	}
-	failure = failure_of(err, false);
-	if (!socket_move(try->fd, entry, phase, PHASE_NONE))
-		return;
-	if (phase == PHASE_CONNECTING && failure && trial_of(entry, &trial))
-		outcome_failure(&trial, failure, err, 0);
-}
-
-/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over. */
-static void settle_failed(struct attempt *try, int err, bool pending)
-{
-	struct socket_entry *entry =
-		(unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
-	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
-
-	/* Another thread may have closed the number meanwhile, and counted. */
-	if (entry &&
-	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE))
-		return;
-	if (failure)
-		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
-	else if (try->trial.retry) /* nothing was tried: the failure stands */
-		attempt_unanswered(try, try->answered.at);
-}
-
-int attempt_settle(struct attempt *try, int result)
-{
-	int err = result == 0 ? 0 : errno;
-	struct socket_entry *entry = socket_find(try->fd);
-
-	if (try->status)
-		settle_status(try, err);
-	else if (err == 0 && entry)
-		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
-	else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
-		settle_failed(try, err, err == EINPROGRESS);
-	errno = err ? err : try->saved_errno;
-	return result;
-}
-
-int attempt_settle_lookup(struct attempt *try, int result)
-{
-	int err = errno;
-
-	switch (result) {
-	case 0:
-		if (budget_wants_success(&try->account))
-			outcome_success(try->trial.destination);
-		else
-			count(&try->trial.destination->tally.successes);
-		break;
-	case EAI_AGAIN:
-	case EAI_FAIL:
-	case EAI_NONAME:
-	case EAI_SYSTEM:
-		outcome_failure(&try->trial, FAILURE_LOOKUP, 0, result);
-		break;
-	default: /* the caller's own mistake, or no memory */
-		if (try->trial.retry)
-			attempt_unanswered(try, try->answered.at);
-	}
-	errno = err;
-	return result;
-}
-
-void attempt_unanswered(struct attempt *try, int64_t now)
-{
-	struct unanswered failure = { try->trial.owner, try->answered.lookup, now };
-
-	failures_add(try->trial.destination, &failure);
-	/* The horizon counts from the last time that somebody wanted to go. */
-	STORE(try->trial.destination->budget.failed_at, now);
-}
-
-int attempt_refused(struct attempt *try)
-{
-	errno = try->told;
-	return -1;
-}
-
-int attempt_refused_lookup(struct attempt *try)
-{
-	errno = try->saved_errno;
-	return try->told;
-}
-
-bool attempt_observed(int fd, int err)
-{
-	struct socket_entry *entry = socket_find(fd);
-	int saved = errno;
-	enum failure failure;
-	enum phase phase;
-	struct trial trial;
-
-	if (!entry)
-		return false;
-	phase = LOAD(entry->phase);
-	if (err == 0) {
-		if (phase == PHASE_CONNECTING)
-			socket_move(fd, entry, phase, PHASE_OPEN);
-		return false;
-	}
-	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN) ||
-	    !socket_believe(fd, entry) || !socket_move(fd, entry, phase, PHASE_FAILED))
-		return false;
-	failure = failure_of(err, false);
-	if (phase != PHASE_HELD_BACK && failure && trial_of(entry, &trial))
-		outcome_failure(&trial, failure, err, 0);
-	errno = saved;
-	return phase == PHASE_HELD_BACK;
-}
-
-void attempt_hung_up(int fd, int how)
-{
-	struct socket_entry *entry = socket_find(fd);
-
-	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
-		return;
-	/* That the peer then closes too without a word is how one-way conversations end. */
-	if (how == SHUT_WR) {
-		atomic_fetch_or(&entry->traits, TRAIT_FINISHED);
-		return;
-	}
-	outcome_ask(fd, entry);
-	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
-}
-
-void attempt_end(int fd)
-{
-	struct socket_entry *entry = socket_find(fd);
-
-	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
-	if (entry && LOAD(entry->cookie) == 0 && thread_is_borrowed())
-		return;
-	if (entry && !socket_shared(fd, entry))
-		outcome_ask(fd, entry);
-	socket_closed(fd);
 }
