@@ -132,11 +132,11 @@ check-sanitize: ## units under ASan+UBSan and under TSan
 	@scripts/tally sh -c 'status=0; \
 		ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 \
 		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain || status=1; \
-		TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
+		TSAN_OPTIONS=suppressions=tests/unit/plain/tsan.supp:halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
 		exit $$status'
 
 check-valgrind: all $(PROBES) ## probes under the shim in memcheck
-	@scripts/install-deps valgrind
+	@scripts/install-deps bench
 	scripts/memcheck $(B)
 
 lint: ## clang-tidy and cppcheck
@@ -173,6 +173,6 @@ clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all demo check check-unit check-probe check-clients check-sanitize check-valgrind lint bench install \
-	uninstall help clean
+.PHONY: all demo check check-unit check-probe check-clients check-sanitize check-valgrind lint \
+	bench install uninstall help clean
 .DELETE_ON_ERROR:

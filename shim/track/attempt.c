@@ -61,8 +61,7 @@ static void judge(struct attempt *try, const struct name_hit *hit)
 	}
 }
 
-/* Finds the policy. False: this destination is not judged. */
-static bool open_account(struct attempt *try)
+bool attempt_open_account(struct attempt *try)
 {
 	int index;
 
@@ -122,7 +121,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	try->trial.owner = thread_id();
 	try->trial.destination = destination_of(&read, &hit, try->began);
 	try->trial.lookup = hit.lookup & 0xfff;
-	if (!open_account(try)) {
+	if (!attempt_open_account(try)) {
 		errno = saved;
 		return false;
 	}
@@ -149,7 +148,7 @@ bool attempt_begin_lookup(struct attempt *try, const char *node, const struct ad
 		return false;
 	*try = (struct attempt) { .fd = -1, .saved_errno = saved, .began = monotonic() };
 	try->trial.destination = destination_of_lookup(node, true, try->began);
-	if (!try->trial.destination || !open_account(try)) {
+	if (!try->trial.destination || !attempt_open_account(try)) {
 		errno = saved;
 		return false;
 	}

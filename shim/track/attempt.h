@@ -33,6 +33,10 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
                            socklen_t len);
 bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
 
+/* Finds the policy that holds now; again after a wait, during which the file may have changed. False:
+ * this destination is not judged. */
+bool attempt_open_account(struct attempt *try);
+
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
  * the socket, which is how old daemons bound their connects. */
 void attempt_start(const struct attempt *try);

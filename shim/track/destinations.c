@@ -73,7 +73,7 @@ static struct destination *slot_of(uint64_t hash, bool make, int64_t now, bool *
 
 			old = LOAD(one->key);
 			if (old == key) {
-				*fresh = LOAD(one->named) == 0;
+				*fresh = atomic_load(&one->named) == 0;
 				return one;
 			}
 			if (old == 0) {
@@ -96,7 +96,19 @@ static struct destination *slot_of(uint64_t hash, bool make, int64_t now, bool *
 	}
 }
 
-/* Writes the name of a fresh slot. Two threads may both do it: they write the same bytes. */
+/* Two threads, or processes, may both name a fresh slot: they write the same bytes. Electing one of
+ * them would leave the slot without a name if that one died. */
+static void write_name(struct destination *destination, const char *name)
+{
+	size_t n = 0;
+
+	do
+		__atomic_store_n(&destination->name[n], name[n], __ATOMIC_RELAXED);
+	while (name[n++]);
+	atomic_store(&destination->named, 1);
+}
+
+/* Writes the name of a fresh slot. */
 static void name_slot(struct destination *destination, const struct address *address,
                       const struct name_hit *hit)
 {
@@ -117,8 +129,7 @@ static void name_slot(struct destination *destination, const struct address *add
 	} else {
 		text_ip(&text, address->bytes, address->scope, address->port);
 	}
-	memcpy(destination->name, line, text.used + 1);
-	atomic_store(&destination->named, 1);
+	write_name(destination, line);
 }
 
 static void note_address(struct destination *destination, const struct address *address)
@@ -166,10 +177,8 @@ struct destination *destination_of_lookup(const char *node, bool make, int64_t n
 	destination = slot_of(hash ^ ADDRESS_HASH, make, now, &fresh);
 	if (!destination)
 		return NULL;
-	if (fresh) {
-		memcpy(destination->name, name, strlen(name) + 1);
-		atomic_store(&destination->named, 1);
-	}
+	if (fresh)
+		write_name(destination, name);
 	STORE(destination->used_at, now);
 	return destination;
 }
@@ -182,7 +191,8 @@ static int match(const struct destination *destination, const struct config *con
 	uint8_t address[16];
 	struct target target = { .port = (uint16_t)LOAD(destination->port) };
 
-	memcpy(name, destination->name, sizeof(name));
+	for (size_t n = 0; n < sizeof(name); n++)
+		name[n] = __atomic_load_n(&destination->name[n], __ATOMIC_RELAXED);
 	name[sizeof(name) - 1] = '\0';
 	memcpy(address, words, sizeof(address));
 	if (words[0] || words[1])

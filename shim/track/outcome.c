@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
@@ -233,12 +235,15 @@ static enum failure read_info(const struct tcp_info *info, const struct socket_e
 static bool is_uneventful(int fd, const struct socket_entry *entry, const struct trial *trial)
 {
 	struct pollfd at = { .fd = fd, .events = POLLRDHUP };
+	static const long at_once[2]; /* the kernel's timespec of this word size */
 	struct account account;
 
 	if (monotonic() - LOAD(entry->since) >= PATIENCE_MS * NS_PER_MS)
 		return false;
 	destination_account(trial->destination, config_current(), &account);
-	return !budget_wants_success(&account) && poll(&at, 1, 0) == 0;
+	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */
+	return !budget_wants_success(&account) &&
+	       syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 0;
 }
 
 void outcome_ask(int fd, struct socket_entry *entry)

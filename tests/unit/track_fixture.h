@@ -42,7 +42,7 @@ struct server {
 };
 
 /* What DESIGN section 7 calls the defaults, whatever this machine has in /etc. */
-static void start_config(void)
+static inline void start_config(void)
 {
 	char path[] = "/tmp/retrybudget-track-XXXXXX";
 	int fd = mkstemp(path);
@@ -57,7 +57,7 @@ static void start_config(void)
 	unlink(path);
 }
 
-static void start_shim(void)
+static inline void start_shim(void)
 {
 	start_config();
 	cr_assert(real_resolve());
@@ -139,6 +139,19 @@ static inline int host_error(int fd)
 }
 
 /* --- both ends --- */
+
+static inline int nonblocking_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+}
+
+/* Waits until a non-blocking connect is over. */
+static inline void until_over(int fd)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLOUT };
+
+	cr_assert_eq(poll(&ready, 1, PATIENT_MS), 1);
+}
 
 /* Where the attempts at a server are counted. */
 static inline struct destination *destination_at_port(const struct server *server)

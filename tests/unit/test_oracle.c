@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The oracle that is asked when a number is given up: what no hook saw. */
+#include "track_fixture.h"
+
+TestSuite(oracle, .init = start_shim);
+
+Test(oracle, bytes_read_by_a_raw_call_are_a_success)
+{
+	struct talk talk = talk_start();
+	char data[8];
+
+	talk.destination->budget.streak = 3;
+	host_send(talk.host, "ask");
+	peer_says(&talk, "say");
+	cr_assert_eq(syscall(SYS_read, talk.host, data, sizeof(data)), 3);
+	EXPECT_NOTHING(talk.destination);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+/* Through stdio, of a server that closes after its reply: the end counts as a byte. */
+Test(oracle, bytes_and_the_end_unseen_are_a_success)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_says(&talk, "s");
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(oracle, the_end_unseen_is_dropped)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	EXPECT_NOTHING(talk.destination);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(oracle, the_end_unseen_of_a_silent_connection_is_dropped)
+{
+	struct talk talk = talk_start();
+
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(oracle, a_reset_unseen)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
+
+Test(oracle, a_reset_unseen_after_the_host_ended_its_half)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	host_shutdown(talk.host, SHUT_WR);
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+}
+
+Test(oracle, an_answer_that_nobody_waited_for_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(oracle, a_one_way_life_is_a_success)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->budget.streak = 3;
+	host_send(talk.host, "log");
+	until_acknowledged(talk.host);
+	back_date(&talk, 2001);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+Test(oracle, a_short_one_way_life_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "log");
+	until_acknowledged(talk.host);
+	back_date(&talk, 1500);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(oracle, a_request_without_an_answer_for_a_second_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	until_acknowledged(talk.host);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
+Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	usleep(20000); /* the kernel's own times are in ms */
+	host_send(talk.host, "ask");
+	until_acknowledged(talk.host);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
+}
+
+Test(oracle, an_idle_kept_connection_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	peer_closes(&talk);
+	back_date(&talk, 10000);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(oracle, a_kept_connection_that_dropped_a_request_unseen)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	usleep(20000);
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	usleep(20000);
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
+}
+
+/* The request met a closed door, and the host does not read. */
+Test(oracle, an_idle_kept_connection_that_was_closed_before_the_request_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	usleep(20000);
+	peer_closes(&talk);
+	cr_assert_eq(host_send(talk.host, "ask"), 3);
+	until_state(talk.host, 7);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(oracle, a_one_way_connection_that_both_ended_in_order_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "log");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	attempt_hung_up(talk.host, SHUT_WR); /* as if its FIN were still on the way */
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(oracle, a_spare_connection_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	back_date(&talk, 10000);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+Test(oracle, a_greeting_waited_for_in_vain_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	cr_assert_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
+	back_date(&talk, 1001);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
+Test(oracle, hanging_up_asks_too)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	host_shutdown(talk.host, SHUT_RDWR);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(oracle, what_the_host_ended_itself_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "ask");
+	host_shutdown(talk.host, SHUT_RDWR);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+static void *hang_up_when_cancelled(void *fd)
+{
+	pthread_cancel(pthread_self());
+	attempt_hung_up(*(int *)fd, SHUT_RDWR);
+	return fd;
+}
+
+/* shutdown and dup2 are no cancellation points, so a host does not expect to end there. */
+Test(oracle, asking_is_no_cancellation_point)
+{
+	struct talk talk = talk_start();
+	pthread_t thread;
+	void *result;
+
+	one_turn(&talk); /* nothing to gain any more */
+	host_send(talk.host, "ask");
+	until_acknowledged(talk.host);
+	cr_assert_eq(pthread_create(&thread, NULL, hang_up_when_cancelled, &talk.host), 0);
+	pthread_join(thread, &result);
+	cr_expect_eq(result, &talk.host, "cancelled inside");
+}
+
+Test(oracle, the_last_of_two_numbers_tells)
+{
+	struct talk talk = talk_start();
+	int second = dup(talk.host);
+
+	socket_duplicated(talk.host, second);
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+	host_close(second);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+/* What one number has told the other does not tell again. */
+Test(oracle, of_two_numbers_one_tells)
+{
+	struct talk talk = talk_start();
+	int second = dup(talk.host);
+
+	socket_duplicated(talk.host, second);
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+	host_close(talk.host);
+	host_close(second);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(oracle, another_socket_on_the_number_is_not_judged)
+{
+	struct talk old = talk_start(), other = talk_start();
+
+	host_send(old.host, "ask");
+	peer_closes(&other);
+	cr_assert_eq(dup2(other.host, old.host), old.host);
+	host_close(old.host);
+	EXPECT_NOTHING(old.destination);
+}
