@@ -54,7 +54,13 @@ $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) -l:libinih.a
 
 # The command looks for the library where it was installed.
-$(B)/obj/shim/tool/inspect.o: COMMON += -DLIBDIR='"$(LIBDIR)"'
+$(B)/obj/shim/tool/inspect.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'
+$(B)/obj/shim/tool/inspect.o: $(B)/libdir
+ifneq ($(shell cat $(B)/libdir 2>/dev/null),$(LIBDIR))
+.PHONY: $(B)/libdir
+endif
+$(B)/libdir:
+	@mkdir -p $(@D) && echo '$(LIBDIR)' > $@
 
 $(B)/exports.map: shim/hook/hooks.def scripts/hooks Makefile
 	$(say) GEN $@
@@ -108,12 +114,12 @@ check: ## install what is missing, build, run every test
 	@scripts/install-deps check
 	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients
 
-check-unit: $(B)/unit $(TOOL) ## pure parts, with an injected clock (Criterion)
-	$(B)/unit
+check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
+	@scripts/criterion $(B)/unit
 	@scripts/check-docs
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
-	RETRYBUDGET_BUILD=$(B) $(B)/probes
+	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes
 
 check-clients: all $(CLIENTS) ## real clients against failing servers
 	tests/clients/run --build $(B)
@@ -141,6 +147,7 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
+	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch])
 	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 -Ishim shim

@@ -11,6 +11,8 @@
 
 #include <netinet/in.h>
 
+#define CONFIG_SYSTEM_FILE "/etc/retrybudget.ini" /* without $RETRYBUDGET_CONFIG */
+
 #define CONFIG_POLICIES 64    /* [destination …] sections, the default one included */
 #define CONFIG_PATTERNS 256   /* in all match lines together */
 #define CONFIG_TEXT     16384 /* bytes of pattern text in all */
@@ -83,6 +85,9 @@ int config_match(const struct config *config, const struct target *target);
  * two environment variables; none of the three when secure. Complaints are reported as records
  * after the log target is known. Call once, from the constructor. */
 const struct config *config_start(bool secure);
+
+/* True if RETRYBUDGET=off: no change of the file can take that back. */
+bool config_asked_off(void);
 
 /* The configuration in force; never NULL after config_start. */
 const struct config *config_current(void);

@@ -10,9 +10,9 @@
 #include "config/complaints.h"
 #include "config/read.h"
 #include "hook/real.h"
+#include "report/shelter.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +138,11 @@ const struct config *config_start(bool secure)
 	return &slots[0];
 }
 
+bool config_asked_off(void)
+{
+	return ask.mode == MODE_OFF;
+}
+
 const struct config *config_current(void)
 {
 	return atomic_load_explicit(&current, memory_order_acquire);
@@ -199,18 +204,22 @@ static bool look(const struct config *old)
 bool config_refresh(int64_t now)
 {
 	const struct config *config = config_current();
-	int state;
+	struct shelter shelter;
 	bool loaded;
 
-	if (!config || !is_due(config, now) || !claim(now))
+	if (!config || !is_due(config, now))
 		return false;
-	/* open() and pread() are cancellation points, and the descriptor would stay behind. */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	/* Neither the open file nor the claim may be left behind by a handler that jumps. */
+	shelter_enter(&shelter);
+	if (!claim(now)) {
+		shelter_leave(&shelter);
+		return false;
+	}
 	loaded = look(config_current());
 	atomic_store(&claimed_at, 0);
 	/* What came with a new file is said by the caller, once the new log target is known. */
 	if (!loaded)
 		config_report_complaints(now);
-	pthread_setcancelstate(state, NULL);
+	shelter_leave(&shelter);
 	return loaded;
 }

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static size_t skip_blanks(const char *string)
-{
-	return strspn(string, " \t");
-}
-
 static void unknown_key(struct reading *reading, const char *name)
 {
 	char message[MESSAGE_MAX];

@@ -79,11 +79,10 @@ static bool fits_name(const struct config *config, const struct pattern *pattern
 
 static bool fits_address(const struct pattern *pattern, const uint8_t *address)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	int whole = pattern->prefix / 8, rest = pattern->prefix % 8;
 
 	/* [::]/0 is all of IPv6, not IPv4 written as IPv6. */
-	if ((pattern->kind == PATTERN_V4) != (memcmp(address, mapped, sizeof(mapped)) == 0))
+	if ((pattern->kind == PATTERN_V4) != ip_is_v4(address))
 		return false;
 	return memcmp(pattern->address, address, (size_t)whole) == 0 &&
 	       (rest == 0 || (pattern->address[whole] ^ address[whole]) >> (8 - rest) == 0);

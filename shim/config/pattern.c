@@ -12,8 +12,6 @@
 #define V4_PREFIX    96 /* bits of ::ffff:0:0/96 */
 #define ADDRESS_BITS 128
 
-static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 /* A piece of what the operator wrote. */
 struct part {
 	const char *at;
@@ -161,13 +159,14 @@ static bool read_network(struct part address, struct part length, struct pattern
 {
 	char string[INET6_ADDRSTRLEN] = { 0 };
 	long limit, bits;
+	uint8_t bytes[4];
 	bool v4;
 
 	if (address.n < sizeof(string))
 		memcpy(string, address.at, address.n);
-	v4 = inet_pton(AF_INET, string, pattern->address + sizeof(mapped)) == 1;
+	v4 = inet_pton(AF_INET, string, bytes) == 1;
 	if (v4) {
-		memcpy(pattern->address, mapped, sizeof(mapped));
+		ip_map_v4(pattern->address, bytes);
 	} else if (inet_pton(AF_INET6, string, pattern->address) != 1) {
 		text_quoted(why, address.at, address.n);
 		text_string(why,
@@ -183,7 +182,7 @@ static bool read_network(struct part address, struct part length, struct pattern
 	}
 	pattern->prefix = (uint8_t)(v4 ? bits + V4_PREFIX : bits);
 	pattern->kind =
-	    pattern->prefix >= V4_PREFIX && memcmp(pattern->address, mapped, sizeof(mapped)) == 0
+	    pattern->prefix >= V4_PREFIX && ip_is_v4(pattern->address)
 		? PATTERN_V4
 		: PATTERN_V6;
 	for (int bit = pattern->prefix; bit < ADDRESS_BITS; bit++) {

@@ -136,6 +136,7 @@ static __attribute__((noinline)) enum reading_result read_fd(struct config *conf
 	if (source->known && *source->known == *fingerprint)
 		return READING_THE_SAME;
 	config_defaults(config);
+	reading.default_backoff = config->policies[0].backoff;
 	if (!pass(&reading, fd, false, *fingerprint))
 		goto changed;
 	if (!reading.default_mode)

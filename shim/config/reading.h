@@ -5,6 +5,8 @@
 
 #include "config/read.h"
 
+#include <string.h>
+
 #define SECTION_MAX_LEN 49 /* inih 55 cuts what is longer */
 #define MESSAGE_MAX     256
 
@@ -20,6 +22,7 @@ struct reading {
 	bool pending;      /* inih was given a key line and has not made anything of it */
 	bool stopped;      /* the file cannot be read on */
 	bool default_mode; /* [destination default] says a mode */
+	struct backoff_rule default_backoff; /* of [destination default], as it is written */
 	int complaints;
 	int section;                          /* enum section or one of the above */
 	int policy;                           /* of SECTION_DESTINATION */
@@ -42,6 +45,12 @@ void reading_leave_section(struct reading *reading);
 
 /* inih's handler: a key and its value. Always 1. */
 int reading_take_key(void *arg, const char *section, const char *name, const char *value);
+
+/* How many blanks a string begins with. */
+static inline size_t skip_blanks(const char *string)
+{
+	return strspn(string, " \t");
+}
 
 /* The number of this line, as kept for messages and origins. */
 static inline uint16_t reading_line(const struct reading *reading)

@@ -7,8 +7,57 @@
 static const char label_bytes[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
+/* Adds "min = 20s". */
+static void print_setting(struct text *text, int index, const struct policy *policy)
+{
+	text_string(text, config_keys[index].name);
+	text_string(text, " = ");
+	value_print(&config_keys[index], policy, text);
+}
+
+/* A time of the backoff that is longer than the longest backoff is told, and counts as that. */
+static void bound_by_cap(struct reading *reading, int index, int64_t *time)
+{
+	struct policy *policy = &reading->config->policies[reading->policy];
+	struct origins *origins = reading->source->origins;
+	uint16_t line = reading->seen[index];
+	char message[MESSAGE_MAX];
+	struct text text;
+
+	if (*time <= policy->backoff.cap)
+		return;
+	text_start(&text, message, sizeof(message));
+	print_setting(&text, index, policy);
+	if (!line) {
+		line = reading->seen[KEY_DESTINATION_cap];
+		text_string(&text, " (not set in this section)");
+	}
+	text_string(&text, " is longer than ");
+	print_setting(&text, KEY_DESTINATION_cap, policy);
+	text_string(&text, " and counts as that; set a shorter ");
+	text_string(&text, config_keys[index].name);
+	text_string(&text, " or a longer cap");
+	reading_complain(reading, line, message);
+	*time = policy->backoff.cap;
+	if (origins)
+		origins->destination[reading->policy][index] = line;
+}
+
+/* What the keys of a section say together, wherever each of them stands. */
+static void check_backoff(struct reading *reading)
+{
+	struct backoff_rule *backoff = &reading->config->policies[reading->policy].backoff;
+
+	if (reading->policy == 0)
+		reading->default_backoff = *backoff;
+	bound_by_cap(reading, KEY_DESTINATION_base, &backoff->base);
+	bound_by_cap(reading, KEY_DESTINATION_min, &backoff->min);
+}
+
 void reading_leave_section(struct reading *reading)
 {
+	if (reading->section == SECTION_DESTINATION)
+		check_backoff(reading);
 	if (reading->section == SECTION_DESTINATION && reading->policy > 0 &&
 	    !reading->seen[KEY_DESTINATION_match])
 		reading_complain(
@@ -58,7 +107,12 @@ static void enter_common(struct reading *reading, int section, const char *name,
 	reading->common_lines[section] = reading_line(reading);
 	reading->section = section;
 	reading->policy = 0;
-	if (section == SECTION_DESTINATION && reading->source->origins)
+	if (section != SECTION_DESTINATION)
+		return;
+	/* The silent pass has bounded it, and a bounded value would not be complained about. */
+	if (reading->all)
+		reading->config->policies[0].backoff = reading->default_backoff;
+	if (reading->source->origins)
 		reading->source->origins->section[0] = reading_line(reading);
 }
 
@@ -100,11 +154,6 @@ static void unknown_section(struct reading *reading, const char *name, size_t n)
 		text_string(&text, " NAME");
 	text_string(&text, "]?");
 	reading_complain(reading, reading->lines.number, message);
-}
-
-static size_t skip_blanks(const char *string)
-{
-	return strspn(string, " \t");
 }
 
 bool reading_enter_section(struct reading *reading, const char *line)

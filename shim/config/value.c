@@ -35,6 +35,9 @@ static const struct unit units[] = {
 #define QUOTED_MAX 48 /* of what the operator wrote, so that the rest of a message still fits */
 #define SHARE_STEP INT64_C(10) /* ppm: a thousandth of a percent */
 
+_Static_assert(sizeof(((struct general_settings *)0)->share) > REGION_SHARE_MAX,
+               "every share name fits its field");
+
 enum verdict {
 	GOOD,
 	NOT_UNDERSTOOD,
@@ -183,16 +186,6 @@ static enum verdict number_parse(const struct key *key, const char *string, int6
 	return *value >= key->min && *value <= key->max ? GOOD : OUT_OF_RANGE;
 }
 
-/* A share name becomes part of a file name, hence no '/' and no leading dot. */
-static bool name_valid(const char *string, size_t size)
-{
-	size_t n = strlen(string);
-
-	return n > 0 && n < size && string[0] != '.' &&
-	       strspn(string,
-	              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
-}
-
 static enum verdict store(const struct key *key, char *field, const char *string)
 {
 	enum verdict verdict;
@@ -206,7 +199,7 @@ static enum verdict store(const struct key *key, char *field, const char *string
 		return GOOD;
 	}
 	if (key->type == TYPE_NAME || key->type == TYPE_PATH) {
-		if (key->type == TYPE_NAME ? !name_valid(string, key->size)
+		if (key->type == TYPE_NAME ? !share_name_valid(string)
 		                           : string[0] != '/' || strlen(string) >= key->size)
 			return NOT_UNDERSTOOD;
 		memset(field, 0, key->size);
@@ -286,7 +279,7 @@ static const char *accepted(enum value_type type)
 	case TYPE_SHARE:
 		return "a share such as 10% or 0.1";
 	case TYPE_RATE:
-		return "a rate such as 2/s, 12/min or 30/h";
+		return "a rate such as 2/s, 12/min or 30/h, of at least 0.0005/s";
 	case TYPE_TIME:
 		return "a time with its unit, such as 500us, 250ms, 30s, 5m or 1h";
 	case TYPE_COUNT:

@@ -21,23 +21,32 @@ static bool is_second_copy(void)
 	return first && first != &retrybudget_abi;
 }
 
+/* Off for good: nothing in the file asks for more, and nobody would notice if it came to. */
+static bool nothing_to_do(const struct config *config)
+{
+	if (config_asked_off())
+		return true;
+	for (int i = 0; i < config->policy_count; i++)
+		if (config->policies[i].mode != MODE_OFF)
+			return false;
+	return config->general.reload == 0;
+}
+
 static void start(void)
 {
 	const struct config *config;
-	const char *why = NULL;
-	struct record record = { .event = EVENT_SCOPE };
 
 	if (!real_resolve() || is_second_copy()) {
 		shim_state = STATE_OFF;
 		return;
 	}
 	config = config_start(getauxval(AT_SECURE) != 0);
-	if (config->general.mode == MODE_OFF) {
+	if (nothing_to_do(config)) {
 		shim_state = STATE_OFF;
 		return;
 	}
 	thread_setup();
-	shim_region = region_open((enum scope)config->general.scope, config->general.share, &why);
+	shim_region = region_open((enum scope)config->general.scope, config->general.share, &shim_scope_note);
 	if (!shim_region) {
 		shim_state = STATE_OFF;
 		return;
@@ -45,11 +54,6 @@ static void start(void)
 	if (config->log.trace > 0)
 		callsite_prepare();
 	report_settings(&config->log, shim_region);
-	config_report_complaints(monotonic());
-	if (why) {
-		record.text = why;
-		report(&record, monotonic());
-	}
 	shim_state = STATE_READY;
 }
 

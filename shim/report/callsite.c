@@ -9,6 +9,7 @@
  */
 #include "report/callsite.h"
 #include "hook/real.h"
+#include "report/shelter.h"
 #include "report/text.h"
 
 #include <dlfcn.h>
@@ -150,6 +151,39 @@ static bool find_functions(void *library)
 	return set_caching(*space, UNW_CACHE_NONE) == 0;
 }
 
+/*
+ * libunwind and dl_iterate_phdr take the loader's lock, which a forked child inherits locked if
+ * another thread held it at that moment. Only a process that was forked while it had one thread, or
+ * was never forked, may walk; _Fork and clone run no handlers, and their children do not.
+ */
+static atomic_int safe_in; /* the process in which the lock is sound */
+static atomic_bool alone;
+
+static void before_fork(void)
+{
+	struct stat tasks; /* one link for each thread, and two: needs no descriptor */
+
+	atomic_store(&alone, stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3);
+}
+
+static void in_child(void)
+{
+	if (atomic_load(&alone))
+		atomic_store(&safe_in, getpid());
+}
+
+/* What pthread_atfork calls; looked up, because musl has none and would refuse to load us. Without
+ * it forked children have no call sites. */
+static void watch_forks(void)
+{
+	int (*at_fork)(void (*)(void), void (*)(void), void (*)(void), void *) =
+	    (int (*)(void (*)(void), void (*)(void), void (*)(void), void *))dlsym(
+		RTLD_DEFAULT, "__register_atfork");
+
+	if (at_fork)
+		at_fork(before_fork, NULL, in_child, NULL);
+}
+
 void callsite_prepare(void)
 {
 	char path[256], site[64];
@@ -173,6 +207,8 @@ void callsite_prepare(void)
 		base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 		memcpy(main_name, base, strnlen(base, sizeof(main_name) - 1));
 	}
+	atomic_store(&safe_in, getpid());
+	watch_forks();
 	atomic_store(&ready, true);
 	callsite_format(site, sizeof(site), 1);
 }
@@ -251,12 +287,16 @@ static __attribute__((noinline)) void walk(struct text *text, int frames)
 
 size_t callsite_format(char *out, size_t size, int frames)
 {
+	struct shelter shelter;
 	struct text text;
 	int saved = errno;
 
 	text_start(&text, out, size);
-	if (atomic_load(&ready) && has_enough_stack())
+	if (atomic_load(&ready) && atomic_load(&safe_in) == getpid() && has_enough_stack()) {
+		shelter_enter(&shelter);
 		walk(&text, frames < CALLSITE_FRAMES ? frames : CALLSITE_FRAMES);
+		shelter_leave(&shelter);
+	}
 	errno = saved;
 	return text.used;
 }

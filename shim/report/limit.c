@@ -46,13 +46,16 @@ static bool claim(cell64 *last, int64_t interval, int64_t now)
 	return atomic_compare_exchange_strong(last, &then, now ? now : 1);
 }
 
-static bool has_something_to_recover_from(struct destination *destination)
+/* The interval has no say: a recovery left out would leave the log saying that the destination is
+ * down. Compare and claim use one reading of the cell, so that of two threads only one passes. */
+static bool claim_recovery(struct destination *destination, int64_t now)
 {
-	int64_t recovered = atomic_load(&destination->records[KIND_RECOVERED]);
+	cell64 *last = &destination->records[KIND_RECOVERED];
+	int64_t then = atomic_load(last);
 
 	for (int kind = KIND_REFUSED; kind < KIND_RECOVERED; kind++)
-		if (atomic_load(&destination->records[kind]) > recovered)
-			return true;
+		if (atomic_load(&destination->records[kind]) > then)
+			return atomic_compare_exchange_strong(last, &then, now ? now : 1);
 	return false;
 }
 
@@ -64,9 +67,10 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 	*held_back = 0;
 	if (!destination || kind == KIND_NONE)
 		return true;
-	if (kind == KIND_RECOVERED && !has_something_to_recover_from(destination))
-		return false;
-	if (!claim(&destination->records[kind], interval, now)) {
+	if (kind == KIND_RECOVERED) {
+		if (!claim_recovery(destination, now))
+			return false;
+	} else if (!claim(&destination->records[kind], interval, now)) {
 		if (kind == KIND_REFUSED)
 			count(&destination->held_back);
 		return false;

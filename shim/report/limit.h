@@ -10,8 +10,9 @@
  * Claims the right to write this record now; of several threads one gets it. now, interval: ns;
  * an interval of 0 limits nothing.
  *
- *   refused, retrying, exhausted, recovered: one of each per destination and interval;
- *   recovered only after one of the other three was written;
+ *   refused, retrying, exhausted: one of each per destination and interval;
+ *   recovered: whenever one of those three was written since the last recovered, and then at once,
+ *   so that what was said of a destination never stays the last word on it;
  *   a refusal that is not written is counted, and *held_back is that count, taken out of the
  *   destination by the next refused or recovered record that is written;
  *   everything else, and every record without a destination: always.

@@ -19,7 +19,6 @@
 
 #define SHARED_MEMORY "/dev/shm"
 #define LAYOUT        "-v1" /* of the file's name; grows with the layout */
-#define SHARE_MAX     63
 
 _Static_assert(offsetof(struct region, process) == 40, "one layout for 32 and 64 bit");
 _Static_assert(sizeof(struct destination) % 8 == 0, "one layout for 32 and 64 bit");
@@ -91,18 +90,13 @@ static struct region *open_process(const char **why)
 	return region;
 }
 
-static bool is_share_name(const char *share)
+bool share_name_valid(const char *share)
 {
-	size_t n = strnlen(share, SHARE_MAX + 1);
+	size_t n = strnlen(share, REGION_SHARE_MAX + 1);
 
-	for (size_t i = 0; i < n; i++) {
-		char c = share[i];
-
-		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		      c == '.' || c == '_' || c == '-'))
-			return false;
-	}
-	return n > 0 && n <= SHARE_MAX;
+	return n > 0 && n <= REGION_SHARE_MAX && share[0] != '.' &&
+	       strspn(share,
+	              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
 }
 
 /* Anybody may make names in /dev/shm. The directory counts only if it belongs to the right user and
@@ -172,7 +166,7 @@ static bool prepare_file(int fd, const struct place *place, const char **why)
 static struct region *open_file(int directory, const char *share, const struct place *place,
                                 const char **why)
 {
-	char name[SHARE_MAX + sizeof(LAYOUT)];
+	char name[REGION_SHARE_MAX + sizeof(LAYOUT)];
 	struct text text;
 	struct region *region = NULL;
 	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, fd;
@@ -207,8 +201,9 @@ static struct region *open_shared(const char *base, const char *share, const str
 	struct region *region;
 	int directory;
 
-	if (!is_share_name(share)) {
-		*why = "the share name has other characters than letters, digits, '.', '_', '-'";
+	if (!share_name_valid(share)) {
+		*why = "the share name is not 1 to 63 letters, digits, '.', '_', '-' without a '.' "
+		       "first";
 		return NULL;
 	}
 	directory = open_directory(base, place, why);

@@ -63,8 +63,14 @@ enum scope {
 	SCOPE_HOST,
 };
 
+#define REGION_SHARE_MAX 63 /* bytes of a share name, without its NUL */
+
+/* True for a share name: [A-Za-z0-9._-]{1,63}, not beginning with '.'. It becomes part of a file
+ * name, hence no '/' and nothing hidden. */
+bool share_name_valid(const char *share);
+
 /*
- * Maps the region of a scope, or makes it. share: the share name, [A-Za-z0-9._-]{1,63}.
+ * Maps the region of a scope, or makes it. share: the share name, see share_name_valid().
  *
  * SCOPE_PROCESS is a memfd mapping: inherited by fork, gone with its last process. A file in
  * /dev/shm would need sweeping and faults (SIGBUS) when that file system is full.

@@ -5,6 +5,7 @@
  * descriptor and open its own at any moment.
  */
 #include "report/send.h"
+#include "report/shelter.h"
 #include "hook/real.h"
 #include "report/text.h"
 
@@ -84,27 +85,6 @@ static bool transient_open(struct transient *at)
 	at->fd = fcntl(low.fd, F_DUPFD_CLOEXEC, LOWEST);
 	transient_close(&low);
 	return at->fd >= 0;
-}
-
-/* The state of a thread in which nothing can carry it away from an open descriptor. */
-struct shelter {
-	sigset_t signals;
-	int cancel;
-};
-
-static void shelter_enter(struct shelter *shelter)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shelter->cancel);
-	sigprocmask(SIG_SETMASK, &all, &shelter->signals);
-}
-
-static void shelter_leave(const struct shelter *shelter)
-{
-	sigprocmask(SIG_SETMASK, &shelter->signals, NULL);
-	pthread_setcancelstate(shelter->cancel, NULL);
 }
 
 /*
@@ -243,9 +223,9 @@ static bool send_stderr(const char *line, size_t length)
 	char header[48];
 	struct text text;
 	struct iovec parts[3];
-	sigset_t pipe_signal, before, pending;
+	sigset_t pipe_signal, pending;
+	struct shelter shelter;
 	bool written = false;
-	int cancel;
 
 	text_start(&text, header, sizeof(header));
 	put_ident(&text);
@@ -254,8 +234,7 @@ static bool send_stderr(const char *line, size_t length)
 	parts[2] = part("\n", 1);
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	sigprocmask(SIG_BLOCK, &pipe_signal, &before);
+	shelter_enter(&shelter);
 	sigpending(&pending);
 	errno = 0;
 	if (stderr_is_ours() && stderr_is_ready())
@@ -265,8 +244,7 @@ static bool send_stderr(const char *line, size_t length)
 
 		sigtimedwait(&pipe_signal, NULL, &at_once);
 	}
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	pthread_setcancelstate(cancel, NULL);
+	shelter_leave(&shelter);
 	return written;
 }
 

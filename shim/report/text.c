@@ -4,7 +4,6 @@
 #include "report/text.h"
 
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/un.h>
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -239,12 +238,11 @@ static bool ip4(struct text *text, const uint8_t address[4])
 
 bool text_ip(struct text *text, const uint8_t address[16], uint32_t scope, uint16_t port)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	size_t mark = text->used;
 	bool fits;
 
-	if (memcmp(address, mapped, sizeof(mapped)) == 0) {
-		fits = ip4(text, address + 12);
+	if (ip_is_v4(address)) {
+		fits = ip4(text, address + IP_V4_AT);
 	} else {
 		fits = text_string(text, "[") && ip6(text, address);
 		if (scope)
@@ -289,10 +287,10 @@ bool text_address(struct text *text, const struct sockaddr *address, socklen_t l
 	memcpy(&family, address, sizeof(family));
 	if (family == AF_INET && len >= sizeof(struct sockaddr_in)) {
 		struct sockaddr_in in;
-		uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
+		uint8_t mapped[16];
 
 		memcpy(&in, address, sizeof(in));
-		memcpy(mapped + 12, &in.sin_addr, 4);
+		ip_map_v4(mapped, &in.sin_addr);
 		return text_ip(text, mapped, 0, ntohs(in.sin_port));
 	}
 	/* The kernel also takes the form of RFC 2133, without a scope. */

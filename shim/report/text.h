@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 struct text {
@@ -44,6 +45,25 @@ bool text_value(struct text *text, const char *bytes, size_t n, size_t max);
 
 /* The same escapes without the quotes. */
 bool text_escaped(struct text *text, const char *bytes, size_t n, size_t max);
+
+#define IP_V4_AT 12 /* where the four bytes of an IPv4 address lie in its mapped form */
+
+/* Writes the IPv4-mapped form ::ffff:a.b.c.d of four bytes in network order (RFC 4291, section
+ * 2.5.5.2). */
+static inline void ip_map_v4(uint8_t ip[16], const void *v4)
+{
+	memset(ip, 0, 10);
+	memset(ip + 10, 0xff, 2);
+	memcpy(ip + IP_V4_AT, v4, 4);
+}
+
+/* True if these 16 bytes are an IPv4 address in that form. */
+static inline bool ip_is_v4(const uint8_t ip[16])
+{
+	static const uint8_t prefix[IP_V4_AT] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(ip, prefix, sizeof(prefix)) == 0;
+}
 
 /* An address (16 bytes; IPv4 as ::ffff:a.b.c.d is written a.b.c.d) in the form of RFC 5952, with a
  * scope if not 0: "10.1.0.5:5432", "[fe80::1%2]:80". */

@@ -12,15 +12,6 @@ static const char usage[] =
     "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE.\n"
     "Exit status: 0 if nothing is, 1 if something is, 2 for a wrong usage.\n";
 
-static void tell(void *arg, const char *file, int line, const char *message)
-{
-	(void)arg;
-	if (line > 0)
-		fprintf(stderr, "%s:%d: %s\n", file, line, message);
-	else
-		fprintf(stderr, "%s: %s\n", file, message);
-}
-
 int cmd_check(int argc, char **argv)
 {
 	static struct config config;

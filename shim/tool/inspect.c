@@ -345,19 +345,119 @@ bool preload_has(const char *list, const char *library)
 	return false;
 }
 
-/* retrybudget inspect CMD */
+static const char usage[] =
+    "usage: retrybudget inspect CMD\n"
+    "       retrybudget inspect PID\n"
+    "\n"
+    "Tells whether the library will reach a program, and why if it will not. CMD is\n"
+    "looked for as `retrybudget run` would. A number that is no command is a running\n"
+    "process: its program is inspected, and whether the library is loaded in it.\n"
+    "\n"
+    "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID: 0 if the\n"
+    "library is loaded, 1 if not. 125 for a wrong usage, or if it cannot be told.\n";
+
+/* One line of /proc/PID/maps: is it the code of our library? Data alone may be a tool reading it. */
+static bool maps_library(char *line)
+{
+	static const char gone[] = " (deleted)"; /* replaced by a newer one since */
+	char *path = strchr(line, '/'), *name;
+	char *mode = strchr(line, ' ');
+	size_t n = strcspn(line, "\n");
+
+	line[n] = '\0';
+	if (n > sizeof(gone) && strcmp(line + n - (sizeof(gone) - 1), gone) == 0)
+		line[n - (sizeof(gone) - 1)] = '\0';
+	if (!path || !mode || strnlen(mode, 4) < 4 || mode[3] != 'x')
+		return false;
+	name = strrchr(path, '/') + 1;
+	return strcmp(name, LIBRARY) == 0;
+}
+
+/* 1 if the library is loaded in a process, 0 if not, -1 with errno if that cannot be told. */
+static int is_loaded(const char *pid)
+{
+	char file[64], *line = NULL;
+	size_t size = 0;
+	int loaded = 0, error;
+	FILE *maps;
+
+	(void)snprintf(file, sizeof(file), "/proc/%s/maps", pid);
+	maps = fopen(file, "re");
+	if (!maps)
+		return -1;
+	while (!loaded && getline(&line, &size, maps) > 0)
+		loaded = maps_library(line);
+	error = errno;
+	if (ferror(maps))
+		loaded = -1;
+	free(line);
+	(void)fclose(maps);
+	errno = error;
+	return loaded;
+}
+
+static bool is_process(const char *argument)
+{
+	char path[PATH_MAX];
+
+	if (*argument == '\0' || strspn(argument, "0123456789") != strlen(argument) ||
+	    strlen(argument) > 10 ||
+	    find_command(argument, path, sizeof(path)) != ENOENT)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%s", argument);
+	return access(path, F_OK) == 0;
+}
+
+static void print_verdict(const struct verdict *verdict, const char *program)
+{
+	if (verdict->code)
+		printf("no: %s\n", verdict->message);
+	else
+		printf("yes: %s will be loaded into %s\n", verdict->library, program);
+}
+
+static int inspect_process(const char *pid, struct verdict *verdict)
+{
+	char exe[64], program[PATH_MAX];
+	ssize_t n;
+	int loaded;
+
+	(void)snprintf(exe, sizeof(exe), "/proc/%s/exe", pid);
+	n = readlink(exe, program, sizeof(program) - 1);
+	loaded = n < 0 ? -1 : is_loaded(pid);
+	if (loaded < 0) {
+		fprintf(stderr, "retrybudget: inspect: cannot look into process %s: %s\n", pid,
+		        errno == ENOENT ? "it has no program" : strerror(errno));
+		return EXIT_OWN;
+	}
+	program[n] = '\0';
+	printf("process %s runs %s\n", pid, program);
+	/* By the link, which leads to the program even if its name now means another file. */
+	inspect_command(exe, verdict);
+	print_verdict(verdict, program);
+	printf("the shim is %s in process %s\n", loaded ? "loaded" : "not loaded", pid);
+	return loaded ? 0 : 1;
+}
+
 int cmd_inspect(int argc, char **argv)
 {
-	struct verdict verdict;
+	static struct verdict verdict; /* some kilobytes */
+	int result;
 
-	if (argc != 2 || argv[1][0] == '-') {
-		fprintf(stderr, "usage: retrybudget inspect CMD\n");
-		return argc == 2 && strcmp(argv[1], "--help") == 0 ? 0 : EXIT_OWN;
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		fputs(usage, stdout);
+		return fflush(stdout) ? 1 : 0;
 	}
-	inspect_command(argv[1], &verdict);
-	if (verdict.code)
-		printf("no: %s\n", verdict.message);
-	else
-		printf("yes: %s will be loaded into %s\n", verdict.library, argv[1]);
-	return verdict.code ? 1 : 0;
+	if (argc != 2 || argv[1][0] == '-') {
+		fputs(usage, stderr);
+		return EXIT_OWN;
+	}
+	if (is_process(argv[1])) {
+		result = inspect_process(argv[1], &verdict);
+	} else {
+		inspect_command(argv[1], &verdict);
+		print_verdict(&verdict, argv[1]);
+		result = verdict.code ? 1 : 0;
+	}
+	return fflush(stdout) ? EXIT_OWN : result;
 }

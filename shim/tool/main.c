@@ -16,7 +16,7 @@ static const struct command commands[] = {
 	{ "check", cmd_check, "FILE...", "tell every mistake in a configuration file" },
 	{ "show", cmd_show, "[FILE] [DEST]",
 	  "print the settings in force and where they come from" },
-	{ "inspect", cmd_inspect, "CMD", "tell whether the shim will reach a program" },
+	{ "inspect", cmd_inspect, "CMD | PID", "tell whether the shim will reach a program" },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

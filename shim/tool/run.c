@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
+#include "config/config.h"
 #include "tool/inspect.h"
 #include "tool/tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* The stack is our own here, unlike in the shim. */
@@ -21,7 +20,7 @@ static const char usage[] =
     "\n"
     "Starts CMD with libretrybudget.so loaded into it.\n"
     "\n"
-    "  -c, --config FILE  use FILE instead of /etc/retrybudget.ini\n"
+    "  -c, --config FILE  use FILE instead of " CONFIG_SYSTEM_FILE "\n"
     "      --observe      decide, count and log, but hold nothing back\n"
     "      --log stderr   write records to the program's stderr instead of syslog\n"
     "  -h, --help         show this text\n"
@@ -94,24 +93,18 @@ static int read_options(int argc, char **argv, struct options *options)
 }
 
 /* The shim opens no symbolic links, and the program may change its directory first: the path is
- * made absolute and real. */
+ * made absolute and real. A file that the shim would not use is refused here, where somebody sees
+ * it, instead of in the log. */
 static int set_config(const char *file)
 {
-	char path[PATH_MAX];
-	struct stat is;
-	int fd;
+	static struct config unused; /* large; only the messages count */
+	char absolute[PATH_MAX];
 
-	if (!realpath(file, path))
+	if (!realpath(file, absolute))
 		return fail(EXIT_OWN, "cannot read %s: %s", file, strerror(errno));
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fail(EXIT_OWN, "cannot read %s: %s", file, strerror(errno));
-	if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode)) {
-		close(fd);
-		return fail(EXIT_OWN, "cannot read %s: it is not a regular file", file);
-	}
-	close(fd);
-	if (setenv("RETRYBUDGET_CONFIG", path, 1) != 0)
+	if (config_read(&unused, absolute, false, tell, NULL) < 0)
+		return fail(EXIT_OWN, "cannot use %s, and so nothing was started", file);
+	if (setenv("RETRYBUDGET_CONFIG", absolute, 1) != 0)
 		return fail(EXIT_OWN, "%s", strerror(errno));
 	return 0;
 }

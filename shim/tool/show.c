@@ -13,15 +13,13 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define SYSTEM_FILE "/etc/retrybudget.ini"
-
 static const char usage[] =
     "usage: retrybudget show [FILE] [DEST]\n"
     "       retrybudget show --sample | --man-keys\n"
     "\n"
     "Prints the settings in force, and where each comes from. FILE is a path with\n"
     "a '/' or an existing file; without one, $RETRYBUDGET_CONFIG or\n"
-    "/etc/retrybudget.ini. With DEST (db.internal:5432, 10.1.0.5:5432,\n"
+    CONFIG_SYSTEM_FILE ". With DEST (db.internal:5432, 10.1.0.5:5432,\n"
     "[2001:db8::1]:443, unix:/path, dns:name) only what that destination gets.\n"
     "\n"
     "  --sample    print a commented file that says what the defaults say\n"
@@ -35,15 +33,6 @@ static struct origins origins;
 static const char *file;
 static int32_t mode_asked = MODE_AS_IN_FILE;
 static bool log_asked;
-
-static void tell(void *arg, const char *where, int line, const char *message)
-{
-	(void)arg;
-	if (line > 0)
-		fprintf(stderr, "%s:%d: %s\n", where, line, message);
-	else
-		fprintf(stderr, "%s: %s\n", where, message);
-}
 
 static void print_line(const char *name, const char *value)
 {
@@ -150,7 +139,7 @@ static void print_all(void)
 /* Reads DEST: a port after the last colon, and an address if the rest is one. */
 static bool read_target(char *dest, struct target *target, uint8_t address[16])
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	uint8_t v4[4];
 	char *host = dest, *colon = strrchr(dest, ':'), *end;
 	unsigned long port;
 
@@ -168,8 +157,8 @@ static bool read_target(char *dest, struct target *target, uint8_t address[16])
 		host++;
 		colon[-1] = '\0';
 	}
-	if (inet_pton(AF_INET, host, address + sizeof(mapped)) == 1) {
-		memcpy(address, mapped, sizeof(mapped));
+	if (inet_pton(AF_INET, host, v4) == 1) {
+		ip_map_v4(address, v4);
 	} else if (inet_pton(AF_INET6, host, address) != 1) {
 		return host == dest && !strchr(host, ':');
 	}
@@ -186,8 +175,10 @@ static int show_destination(const char *dest)
 	struct text text;
 	int pattern, policy = 0;
 
-	if (strlen(dest) >= sizeof(copy))
+	if (strlen(dest) >= sizeof(copy)) {
+		fputs("retrybudget: show: no destination has so long a name\n", stderr);
 		return EXIT_USAGE;
+	}
 	memcpy(copy, dest, strlen(dest) + 1);
 	if (!read_target(copy, &target, address)) {
 		fprintf(stderr,
@@ -228,7 +219,7 @@ static int load(void)
 		fprintf(stderr,
 		        "environment: RETRYBUDGET is not one of: enforce | observe | off\n");
 	if (!file) {
-		file = named && *named ? named : SYSTEM_FILE;
+		file = named && *named ? named : CONFIG_SYSTEM_FILE;
 		source.missing_ok = !(named && *named);
 	}
 	source.file = file;

@@ -13,6 +13,9 @@ int cmd_inspect(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 
+/* Prints a mistake of a configuration file to stderr; a config_complain. */
+void tell(void *arg, const char *file, int line, const char *message);
+
 /* What is made from the key table: conf/retrybudget.ini, and the keys of retrybudget(5) in roff. */
 void print_sample(FILE *out);
 void print_man_keys(FILE *out);

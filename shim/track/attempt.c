@@ -41,6 +41,7 @@ static void judge(struct attempt *try, const struct name_hit *hit)
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
+		announce(try->began);
 		refresh(try->began);
 		count(&destination->tally.retries);
 		count(&shim_region->tally.retries);

@@ -11,6 +11,7 @@
 #define WINDOW 16
 
 struct region *shim_region;
+const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;
 
 /* Which policy a slot has, cached by this process: other processes may have other files.

@@ -59,16 +59,6 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	return trial->destination;
 }
 
-/* The first failure is the first time that this process has anything to say. */
-static void announce(int64_t now)
-{
-	static _Atomic(bool) announced;
-	struct record record = { .event = EVENT_LOADED, .text = "libretrybudget " VERSION };
-
-	if (!atomic_exchange(&announced, true))
-		report(&record, now);
-}
-
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai)
 {
 	struct destination *destination = trial->destination;
@@ -78,7 +68,6 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	int64_t now = monotonic();
 	int saved = errno;
 
-	announce(now);
 	refresh(now);
 	destination_account(destination, config, &account);
 	if (err)

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking up a changed configuration file: parsed by config, told to the reporter here. */
+/* Said once, and taken up on change: the configuration as the log sees it. */
 #include "track/refresh.h"
 
 #include "config/config.h"
 #include "track/state.h"
+
+void announce(int64_t now)
+{
+	static _Atomic(bool) announced;
+	struct record loaded = { .event = EVENT_LOADED, .text = "libretrybudget " VERSION };
+	struct record scope = { .event = EVENT_SCOPE, .text = shim_scope_note };
+
+	if (atomic_exchange(&announced, true))
+		return;
+	report(&loaded, now);
+	if (shim_scope_note)
+		report(&scope, now);
+	config_report_complaints(now);
+}
 
 void refresh(int64_t now)
 {

@@ -157,3 +157,34 @@ Test(budget, is_charged_once_with_two_copies_loaded, .fini = discard_scratch)
 		cr_expect_eq(result.code, 0);
 	}
 }
+
+/* Every refusal is traced here, in parents and children alike. */
+Test(waits, of_forked_children_end_while_threads_are_traced, .timeout = 180)
+{
+	expect(&(struct probe) { .program = "fork_traced",
+	                         .policy = "base = 1ms\ncap = 1ms\nmin = 1ms\ncapacity = 1\n"
+	                                   "floor = 0/s\nprobe = 1h\nmax_wait = 1ms\n",
+	                         .log = "trace = 8\ninterval = 1ms\n",
+	                         .seconds = 40 },
+	       "children that hung: 0\n", NULL);
+}
+
+Test(waits, and_jumps_during_a_reload_leave_nothing_behind, .timeout = 60)
+{
+	static struct result result;
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/reload.ini", scratch());
+	file = fopen(path, "we");
+	cr_assert_not_null(file);
+	fputs("[retrybudget]\nreload = 1ms\n[log]\ntarget = none\n[destination default]\n"
+	      "base = 1ms\ncap = 3ms\nmin = 1ms\n",
+	      file);
+	for (int i = 0; i < 300; i++)
+		fprintf(file, "; %0190d\n", i);
+	fclose(file);
+	run_probe(&(struct probe) { .program = "reload_jump", .configuration = path }, ENFORCE,
+	          &result);
+	cr_assert_str_eq(result.out, "descriptors left: 0\ncancel state: enabled\n");
+}

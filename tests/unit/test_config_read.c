@@ -56,6 +56,11 @@ static const struct bad bads[] = {
 	{ "[log]\n= 1\n", "2: unknown key ''" },
 	{ "[log]\ntrace = 1 # frames\n",
 	  "2: trace = '1 # frames' is not a whole number (a comment" },
+	{ "[destination a]\nmatch = x\nmin = 20s\n",
+	  "3: min = 20s is longer than cap = 10s and counts as that; set a shorter min or a longer" },
+	{ "[destination default]\nbase = 20s\n", "2: base = 20s is longer than cap = 10s" },
+	{ "[log]\n[destination default]\ncap = 50ms\n\n[destination a]\nmatch = x\n",
+	  "3: base = 100ms (not set in this section) is longer than cap = 50ms" },
 };
 
 Test(config_read, every_bad_line_has_its_message)
@@ -124,6 +129,44 @@ Test(config_read, the_default_mode_of_destinations)
 	cr_expect_eq(config.policies[0].mode, MODE_OFF);
 	cr_expect_eq(config.policies[1].mode, MODE_OFF);
 	cr_expect_eq(config.policies[2].mode, MODE_ENFORCE);
+}
+
+static void expect_backoff(int policy, int64_t base, int64_t cap, int64_t min)
+{
+	const struct backoff_rule *rule = &config.policies[policy].backoff;
+
+	cr_expect_eq(rule->base, base * NS_PER_MS, "%d: %ld", policy, (long)rule->base);
+	cr_expect_eq(rule->cap, cap * NS_PER_MS, "%d: %ld", policy, (long)rule->cap);
+	cr_expect_eq(rule->min, min * NS_PER_MS, "%d: %ld", policy, (long)rule->min);
+}
+
+/* Each key is good by itself; told in the order of their sections, wherever the default stands. */
+Test(config_read, times_longer_than_the_cap_are_told_and_bounded)
+{
+	cr_expect_eq(read_text("[destination a]\nmatch = a\nmin = 40s\n"
+	                       "[destination b]\nmatch = b\ncap = 3ms\n"
+	                       "[destination default]\nmin = 30s\nbase = 20s\ncap = 15s\n"
+	                       "[destination c]\nmatch = c\n"
+	                       "[destination d]\nmatch = d\nbase = 15s\ncap = 1m\nmin = 1m\n"),
+	             1);
+	expect_said("3: min = 40s is longer than cap = 15s");
+	expect_said("6: min = 15s (not set in this section) is longer than cap = 3ms");
+	expect_said("6: base = 15s (not set in this section) is longer than cap = 3ms");
+	expect_said("8: min = 30s is longer than cap = 15s");
+	expect_said("9: base = 20s is longer than cap = 15s");
+	cr_expect_eq(messages, 5, "%s", said);
+	expect_backoff(0, 15000, 15000, 15000);
+	expect_backoff(1, 15000, 15000, 15000);
+	expect_backoff(2, 3, 3, 3);
+	expect_backoff(3, 15000, 15000, 15000);
+	expect_backoff(4, 15000, 60000, 60000);
+	/* The default section is read twice: what the first time bounded is told the second time. */
+	cr_expect_eq(read_text("[destination default]\ncap = 4ms\n"), 1);
+	cr_expect_eq(messages, 2, "%s", said);
+	expect_backoff(0, 4, 4, 4);
+	/* Equal is not longer, and the order of the lines does not matter. */
+	cr_expect_eq(read_text("[destination default]\nmin = 30s\nbase = 30s\ncap = 30s\n"), 0);
+	expect_backoff(0, 30000, 30000, 30000);
 }
 
 static void read_with_mode(int32_t mode)
@@ -286,4 +329,8 @@ Test(config_read, origins_of_values)
 	cr_expect_eq(origins.destination[1][KEY_DESTINATION_base], 0);
 	cr_expect_eq(origins.pattern[1], 4);
 	cr_expect_eq(origins.section[1], 3);
+	/* A bounded value comes from the line that bounds it. */
+	write_bytes("[destination default]\ncap = 1ms\n", 32);
+	cr_expect_eq(config_read_source(&config, &source, &identity, &fingerprint), READING_FLAWED);
+	cr_expect_eq(origins.destination[0][KEY_DESTINATION_min], 2);
 }

@@ -7,6 +7,7 @@
 #include "forged_elf.h"
 
 #include <criterion/criterion.h>
+#include <sys/mman.h>
 
 static char directory[64];
 static struct verdict verdict;
@@ -166,4 +167,90 @@ Test(inspect, preload_lists)
 	cr_assert(!preload_has("/no/libretrybudget.so", "/l/libretrybudget.so"), "it is not there");
 	cr_assert(preload_has("/usr/$LIB/libretrybudget.so", "/l/libretrybudget.so"));
 	cr_assert(preload_has(":: libretrybudget.so", "/l/libretrybudget.so"));
+}
+
+/* Runs the command and returns its exit code; what it printed is in said. */
+static char said[2 * sizeof(struct verdict)];
+
+static int ask(int argc, const char *argument)
+{
+	char *argv[] = { (char *)"inspect", (char *)argument, NULL };
+	int kept = dup(STDOUT_FILENO), fd = open("said", O_RDWR | O_CREAT | O_TRUNC, 0600), result;
+	ssize_t n;
+
+	cr_assert(kept >= 0 && fd >= 0);
+	fflush(stdout);
+	dup2(fd, STDOUT_FILENO);
+	result = cmd_inspect(argc, argv);
+	fflush(stdout);
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+	n = pread(fd, said, sizeof(said) - 1, 0);
+	cr_assert(n >= 0);
+	said[n] = '\0';
+	close(fd);
+	return result;
+}
+
+Test(inspect, help)
+{
+	enter_directory();
+	cr_assert_eq(ask(2, "--help"), 0);
+	cr_assert(strstr(said, "usage: retrybudget inspect CMD"), "%s", said);
+	cr_assert_eq(ask(2, "-h"), 0);
+	cr_assert(strstr(said, "inspect PID"), "%s", said);
+	cr_assert_eq(ask(2, "-x"), EXIT_OWN);
+	cr_assert_str_eq(said, "");
+	cr_assert_eq(ask(1, NULL), EXIT_OWN);
+	leave_directory();
+}
+
+/* Maps a file of one page by that name, as the loader maps code. */
+static void map_file(const char *name, int protection)
+{
+	static const char page[4096];
+	int fd;
+
+	put_file(name, page, sizeof(page), 0755);
+	fd = open(name, O_RDONLY);
+	cr_assert(fd >= 0);
+	cr_assert(mmap(NULL, sizeof(page), protection, MAP_PRIVATE, fd, 0) != MAP_FAILED, "%s",
+	          strerror(errno));
+	close(fd);
+}
+
+static void expect_process(const char *pid, bool loaded)
+{
+	char expected[64];
+
+	snprintf(expected, sizeof(expected), "the shim is %s in process %s\n",
+	         loaded ? "loaded" : "not loaded", pid);
+	cr_assert_eq(ask(2, pid), loaded ? 0 : 1, "%s", said);
+	cr_assert(strstr(said, expected), "%s", said);
+}
+
+Test(inspect, running_processes)
+{
+	char pid[16];
+
+	enter_directory();
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	expect_process(pid, false);
+	map_file("libretrybudget.so.old", PROT_READ | PROT_EXEC);
+	expect_process(pid, false);
+	map_file("libretrybudget.so", PROT_READ);
+	expect_process(pid, false); /* somebody only reads it */
+	map_file("libretrybudget.so", PROT_READ | PROT_EXEC);
+	expect_process(pid, true);
+	cr_assert_eq(unlink("libretrybudget.so"), 0);
+	expect_process(pid, true);
+	cr_assert_eq(ask(2, "4294967295"), 1, "no such process");
+	cr_assert(strstr(said, "no: 4294967295: No such file"), "%s", said);
+	/* A command comes first, whatever its name. */
+	put_script(pid, "#!/bin/sh\n");
+	setenv("PATH", ".", 1);
+	(void)ask(2, pid);
+	cr_assert(!strstr(said, "process"), "%s", said);
+	setenv("PATH", "/usr/bin:/bin", 1);
+	leave_directory();
 }

@@ -49,6 +49,18 @@ Test(limit, recovered_only_after_something)
 	cr_assert(pass(EVENT_RECOVERED, t + 42 * NS_PER_S, &held));
 }
 
+/* The second recovery is nearer to the first than the interval. */
+Test(limit, the_log_never_ends_on_a_refusal)
+{
+	int64_t held;
+
+	cr_assert(pass(EVENT_REFUSED, 100 * NS_PER_S, &held));
+	cr_assert(pass(EVENT_RECOVERED, 120 * NS_PER_S, &held));
+	cr_assert(pass(EVENT_REFUSED, 131 * NS_PER_S, &held));
+	cr_assert(pass(EVENT_RECOVERED, 135 * NS_PER_S, &held));
+	cr_assert(!pass(EVENT_RECOVERED, 136 * NS_PER_S, &held), "once is enough");
+}
+
 Test(limit, what_is_never_limited)
 {
 	static const enum event events[] = { EVENT_LOADED, EVENT_CONFIG_ERROR, EVENT_RELOADED,
@@ -86,6 +98,34 @@ static void *refuse_often(void *passed)
 		if (pass(EVENT_REFUSED, 1 + i, &held))
 			atomic_fetch_add((atomic_int *)passed, 1);
 	return NULL;
+}
+
+static void *recover_often(void *passed)
+{
+	int64_t held;
+
+	for (int i = 0; i < 10000; i++)
+		if (pass(EVENT_RECOVERED, NS_PER_S + i, &held))
+			atomic_fetch_add((atomic_int *)passed, 1);
+	return NULL;
+}
+
+Test(limit, one_recovery_of_many_threads)
+{
+	pthread_t threads[4];
+	int64_t held;
+
+	for (int round = 0; round < 20; round++) {
+		atomic_int passed = 0;
+
+		memset(&destination, 0, sizeof(destination));
+		cr_assert(pass(EVENT_REFUSED, 1, &held));
+		for (int i = 0; i < 4; i++)
+			pthread_create(&threads[i], NULL, recover_often, &passed);
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], NULL);
+		cr_assert_eq(passed, 1);
+	}
 }
 
 Test(limit, one_of_many_threads)

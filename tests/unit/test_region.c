@@ -307,12 +307,14 @@ Test(region, share_names)
 	static const char *const bad[] = { "",
 		                           "a/b",
 		                           "../x",
+		                           "..",
+		                           ".hidden",
 		                           "a b",
 		                           "a\n",
 		                           "\xc3\xa4",
 		                           "0123456789012345678901234567890123456789"
 		                           "012345678901234567890123" };
-	static const char *const good[] = { "a", "..", "A.b_c-9",
+	static const char *const good[] = { "a", "a..", "A.b_c-9",
 		                            "012345678901234567890123456789012345678901234567890"
 		                            "123456789012" };
 	const char *why;
