@@ -182,9 +182,7 @@ static bool read_network(struct part address, struct part length, struct pattern
 	}
 	pattern->prefix = (uint8_t)(v4 ? bits + V4_PREFIX : bits);
 	pattern->kind =
-	    pattern->prefix >= V4_PREFIX && ip_is_v4(pattern->address)
-		? PATTERN_V4
-		: PATTERN_V6;
+	    pattern->prefix >= V4_PREFIX && ip_is_v4(pattern->address) ? PATTERN_V4 : PATTERN_V6;
 	for (int bit = pattern->prefix; bit < ADDRESS_BITS; bit++) {
 		if (pattern->address[bit / 8] & (0x80 >> bit % 8)) {
 			text_string(why,

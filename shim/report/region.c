@@ -95,8 +95,8 @@ bool share_name_valid(const char *share)
 	size_t n = strnlen(share, REGION_SHARE_MAX + 1);
 
 	return n > 0 && n <= REGION_SHARE_MAX && share[0] != '.' &&
-	       strspn(share,
-	              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == n;
+	       strspn(share, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+	           n;
 }
 
 /* Anybody may make names in /dev/shm. The directory counts only if it belongs to the right user and
@@ -218,8 +218,8 @@ struct region *region_open_in(const char *base, enum scope scope, const char *sh
                               const char **why)
 {
 	struct place user = { NULL, 0700, 0600, geteuid(), true };
-	/* For processes that start as root: whoever may write the file may also cut it short, and every
-	 * host that maps it would die of SIGBUS. */
+	/* For processes that start as root: whoever may write the file may also cut it short, and
+	 * every host that maps it would die of SIGBUS. */
 	struct place host = { "retrybudget", 0755, 0600, 0, geteuid() == 0 };
 	struct region *region = NULL;
 

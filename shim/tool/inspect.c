@@ -356,7 +356,8 @@ static const char usage[] =
     "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID: 0 if the\n"
     "library is loaded, 1 if not. 125 for a wrong usage, or if it cannot be told.\n";
 
-/* One line of /proc/PID/maps: is it the code of our library? Data alone may be a tool reading it. */
+/* One line of /proc/PID/maps: is it the code of our library? Data alone may be a tool reading it.
+ */
 static bool maps_library(char *line)
 {
 	static const char gone[] = " (deleted)"; /* replaced by a newer one since */
@@ -401,8 +402,7 @@ static bool is_process(const char *argument)
 	char path[PATH_MAX];
 
 	if (*argument == '\0' || strspn(argument, "0123456789") != strlen(argument) ||
-	    strlen(argument) > 10 ||
-	    find_command(argument, path, sizeof(path)) != ENOENT)
+	    strlen(argument) > 10 || find_command(argument, path, sizeof(path)) != ENOENT)
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/%s", argument);
 	return access(path, F_OK) == 0;

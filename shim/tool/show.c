@@ -18,8 +18,8 @@ static const char usage[] =
     "       retrybudget show --sample | --man-keys\n"
     "\n"
     "Prints the settings in force, and where each comes from. FILE is a path with\n"
-    "a '/' or an existing file; without one, $RETRYBUDGET_CONFIG or\n"
-    CONFIG_SYSTEM_FILE ". With DEST (db.internal:5432, 10.1.0.5:5432,\n"
+    "a '/' or an existing file; without one, $RETRYBUDGET_CONFIG or\n" CONFIG_SYSTEM_FILE
+    ". With DEST (db.internal:5432, 10.1.0.5:5432,\n"
     "[2001:db8::1]:443, unix:/path, dns:name) only what that destination gets.\n"
     "\n"
     "  --sample    print a commented file that says what the defaults say\n"

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#define FORKS	600
+#define FORKS	1500
 #define PATIENT 5000 /* ms that a child may take */
 
 static uint16_t port;
@@ -37,7 +37,7 @@ int main(void)
 	pthread_t thread;
 
 	port = refusing_port(&held);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 4; i++)
 		pthread_create(&thread, NULL, loop, NULL);
 	pause_ms(50);
 	for (int i = 0; i < FORKS && hung == 0; i++) {

@@ -164,7 +164,7 @@ Test(waits, of_forked_children_end_while_threads_are_traced, .timeout = 180)
 	expect(&(struct probe) { .program = "fork_traced",
 	                         .policy = "base = 1ms\ncap = 1ms\nmin = 1ms\ncapacity = 1\n"
 	                                   "floor = 0/s\nprobe = 1h\nmax_wait = 1ms\n",
-	                         .log = "trace = 8\ninterval = 1ms\n",
+	                         .log = "trace = 8\ninterval = 0\n",
 	                         .seconds = 40 },
 	       "children that hung: 0\n", NULL);
 }

@@ -57,7 +57,8 @@ static const struct bad bads[] = {
 	{ "[log]\ntrace = 1 # frames\n",
 	  "2: trace = '1 # frames' is not a whole number (a comment" },
 	{ "[destination a]\nmatch = x\nmin = 20s\n",
-	  "3: min = 20s is longer than cap = 10s and counts as that; set a shorter min or a longer" },
+	  "3: min = 20s is longer than cap = 10s and counts as that; set a shorter min or a "
+	  "longer" },
 	{ "[destination default]\nbase = 20s\n", "2: base = 20s is longer than cap = 10s" },
 	{ "[log]\n[destination default]\ncap = 50ms\n\n[destination a]\nmatch = x\n",
 	  "3: base = 100ms (not set in this section) is longer than cap = 50ms" },
@@ -160,7 +161,8 @@ Test(config_read, times_longer_than_the_cap_are_told_and_bounded)
 	expect_backoff(2, 3, 3, 3);
 	expect_backoff(3, 15000, 15000, 15000);
 	expect_backoff(4, 15000, 60000, 60000);
-	/* The default section is read twice: what the first time bounded is told the second time. */
+	/* The default section is read twice: what the first time bounded is told the second time.
+	 */
 	cr_expect_eq(read_text("[destination default]\ncap = 4ms\n"), 1);
 	cr_expect_eq(messages, 2, "%s", said);
 	expect_backoff(0, 4, 4, 4);

@@ -7,8 +7,8 @@
 
 Test(text, ipv4_in_its_mapped_form)
 {
-	static const char *const not_mapped[] = { "::",          "::1",
-		                                  "::192.0.2.7", "::fffe:192.0.2.7",
+	static const char *const not_mapped[] = { "::",           "::1",
+		                                  "::192.0.2.7",  "::fffe:192.0.2.7",
 		                                  "::1:ffff:0:1", "100::ffff:192.0.2.7" };
 	uint8_t address[16], expected[16], v4[4];
 	char said[64];
