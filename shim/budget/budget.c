@@ -137,6 +137,13 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
 	return lesser(buckets_wait(account, cost, now), probe_wait(account, now, &last));
 }
 
+int64_t budget_probe_wait(const struct account *account, int64_t now)
+{
+	int64_t last;
+
+	return probe_wait(account, moment(now), &last);
+}
+
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 {
 	int64_t due = 0, last;

@@ -48,6 +48,9 @@ int64_t budget_delay(const struct account *account, uint64_t *random);
 /* ns until both buckets can pay cost or the probe falls due, whichever is sooner; 0 = now. */
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
 
+/* ns until an attempt goes whatever the backoff and the tokens say; 0 = now. */
+int64_t budget_probe_wait(const struct account *account, int64_t now);
+
 /* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe. */
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
 

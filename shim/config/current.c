@@ -18,7 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYSTEM_FILE   "/etc/retrybudget.ini"
 #define SLOTS         3
 #define CLAIM_EXPIRES (60 * NS_PER_S)
 #define SETTLED_AFTER 2 /* s: a file younger than this may change again within its mtime's tick */
@@ -131,7 +130,7 @@ const struct config *config_start(bool secure)
 	if (!secure)
 		read_environment();
 	if (!ask.named)
-		memcpy(ask.path, SYSTEM_FILE, sizeof(SYSTEM_FILE));
+		memcpy(ask.path, CONFIG_SYSTEM_FILE, sizeof(CONFIG_SYSTEM_FILE));
 	seen.complained = load(&slots[0], NULL) == READING_FAILED;
 	slots[0].serial = 1;
 	atomic_store(&current, &slots[0]);

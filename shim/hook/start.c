@@ -46,7 +46,8 @@ static void start(void)
 		return;
 	}
 	thread_setup();
-	shim_region = region_open((enum scope)config->general.scope, config->general.share, &shim_scope_note);
+	shim_region =
+	    region_open((enum scope)config->general.scope, config->general.share, &shim_scope_note);
 	if (!shim_region) {
 		shim_state = STATE_OFF;
 		return;

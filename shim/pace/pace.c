@@ -138,15 +138,18 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 	                                                   : WAIT_AS_TIMED;
 	enum wait_end end = WAIT_OVER;
 	enum admission admission = REFUSED;
-	int64_t wanted, now = try->began;
+	int64_t wanted, probe, now = try->began;
 
 	if (own_bound < bound)
 		bound = own_bound;
 	wanted = delay > tokens ? delay : tokens;
+	probe = budget_probe_wait(account, try->began);
+	if (probe < wanted)
+		wanted = probe; /* never a lock-out, however long the backoff and short the bound */
 	if (account->budget->streak == 0)
 		wanted = 0; /* it came back since: tokens alone decide */
 	if (wanted > 0) {
-		struct unanswered kept = { thread_id(), try->answered.lookup, try->answered.at };
+		struct unanswered kept = { thread_id(), try->answered.place, try->answered.at };
 
 		failures_add(try->trial.destination, &kept);
 		end = wait_until(try->began + (wanted < bound ? wanted : bound), manner,
@@ -210,6 +213,13 @@ void pace_release(int fd)
 		park_undo(fd, entry);
 }
 
+static bool is_parked(int fd)
+{
+	const struct socket_entry *entry = socket_find(fd);
+
+	return entry && atomic_load(&entry->traits) & TRAIT_PARKED;
+}
+
 bool pace(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
@@ -217,7 +227,7 @@ bool pace(struct attempt *try)
 	int flags = 0;
 
 	/* Parked before, and over: our options must be off before the kernel could start anew. */
-	if (try->status && park_is_over(try->fd))
+	if (try->fd >= 0 && is_parked(try->fd) && park_is_over(try->fd))
 		pace_release(try->fd);
 	if (try->status || !try->trial.retry)
 		return true;

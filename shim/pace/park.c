@@ -2,10 +2,10 @@
 /*
  * Parking: a connect to loopback, port 0, of which the host's socket drops every answer, until
  * TCP_USER_TIMEOUT ends it. The dropping is done by a minimum TTL of 255 (the socket option of RFC
- * 5082), which no answer from this machine reaches, and which its owner can take off again. The other
- * ways do not leave the socket as it was: unbinding from lo takes CAP_NET_RAW, and Linux 6.18 keeps
- * socket filters on TCP from ordinary users. Where the machine itself sends with a TTL of 255 the
- * connect is refused at once, as if redirected.
+ * 5082), which no answer from this machine reaches, and which its owner can take off again. The
+ * other ways do not leave the socket as it was: unbinding from lo takes CAP_NET_RAW, and Linux 6.18
+ * keeps socket filters on TCP from ordinary users. Where the machine itself sends with a TTL of 255
+ * the connect is refused at once, as if redirected.
  */
 #include "pace/park.h"
 
@@ -67,15 +67,15 @@ static bool set_patience(int fd, int64_t ms)
 /* The least TTL of what the socket takes in. get: 0 unless the host has set one. */
 static bool get_least_ttl(int fd, int family, int *ttl)
 {
-	return family == AF_INET ? option(fd, IPPROTO_IP, IP_MINTTL, ttl, sizeof(*ttl)) :
-				   option(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, ttl, sizeof(*ttl));
+	return family == AF_INET ? option(fd, IPPROTO_IP, IP_MINTTL, ttl, sizeof(*ttl))
+	                         : option(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, ttl, sizeof(*ttl));
 }
 
 static bool set_least_ttl(int fd, int family, int ttl)
 {
 	return real.setsockopt(fd, family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
-			       family == AF_INET ? IP_MINTTL : IPV6_MINHOPCOUNT, &ttl,
-			       sizeof(ttl)) == 0;
+	                       family == AF_INET ? IP_MINTTL : IPV6_MINHOPCOUNT, &ttl,
+	                       sizeof(ttl)) == 0;
 }
 
 static bool begin(int fd, const struct sockaddr_storage *to, socklen_t len)
@@ -125,7 +125,7 @@ void park_undo(int fd, struct socket_entry *entry)
 	struct sockaddr_storage to;
 	int saved = errno;
 
-	if (!(atomic_fetch_and(&entry->traits, (uint8_t)~TRAIT_PARKED) & TRAIT_PARKED))
+	if (!(atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_PARKED) & TRAIT_PARKED))
 		return;
 	set_patience(fd, 0);
 	if (loopback(fd, &to))

@@ -18,12 +18,12 @@ enum event {
 	EVENT_LOADED,
 	EVENT_CONFIG_ERROR,
 	EVENT_RELOADED,
-	EVENT_ATTEMPT,		/* [log] attempts = on; never rate-limited */
-	EVENT_RETRYING,		/* first retry of a streak */
-	EVENT_REFUSED,		/* printed as would-refuse in observe mode */
-	EVENT_EXHAUSTED,	/* the tokens ran out */
-	EVENT_RECOVERED,	/* first success after a streak that was reported */
-	EVENT_SCOPE,		/* the shared region could not be had; a private one is used */
+	EVENT_ATTEMPT,   /* [log] attempts = on; never rate-limited */
+	EVENT_RETRYING,  /* first retry of a streak */
+	EVENT_REFUSED,   /* printed as would-refuse in observe mode */
+	EVENT_EXHAUSTED, /* the tokens ran out */
+	EVENT_RECOVERED, /* first success after a streak that was reported */
+	EVENT_SCOPE,     /* the shared region could not be had; a private one is used */
 };
 
 enum log_target {
@@ -37,29 +37,29 @@ enum log_target {
 struct record {
 	enum event event;
 	struct destination *destination; /* also where the rate limit is kept */
-	const char *policy;		 /* label of the policy */
-	const struct sockaddr *address;	 /* the address tried, if any */
+	const char *policy;              /* label of the policy */
+	const struct sockaddr *address;  /* the address tried, if any */
 	socklen_t address_len;
-	enum failure failure;		 /* class= of the failure that is being answered */
-	bool retry;			 /* kind= of an EVENT_ATTEMPT */
+	enum failure failure; /* class= of the failure that is being answered */
+	bool retry;           /* kind= of an EVENT_ATTEMPT */
 	bool observe;
-	int64_t streak;			 /* retry= */
-	int64_t tokens, capacity;	 /* mt */
+	int64_t streak;           /* retry= */
+	int64_t tokens, capacity; /* mt */
 	int64_t process_tokens, process_capacity;
-	int64_t wait;			 /* ns, wait_ms= */
-	int err;			 /* errno told to the host, printed by name; 0 = none */
-	int eai;			 /* EAI_ code told to the host, printed by name; 0 = none */
-	const char *file;		 /* of a configuration message */
+	int64_t wait;     /* ns, wait_ms= */
+	int err;          /* errno told to the host, printed by name; 0 = none */
+	int eai;          /* EAI_ code told to the host, printed by name; 0 = none */
+	const char *file; /* of a configuration message */
 	int line;
-	const char *text;		 /* msg=, quoted and escaped */
+	const char *text; /* msg=, quoted and escaped */
 };
 
 struct log_settings {
-	int32_t target;		/* enum log_target */
-	int32_t facility;	/* syslog facility number << 3, as LOG_DAEMON */
-	int32_t trace;		/* frames in site=, 0 = none */
-	int32_t attempts;	/* boolean */
-	int64_t interval;	/* ns */
+	int32_t target;   /* enum log_target */
+	int32_t facility; /* syslog facility number << 3, as LOG_DAEMON */
+	int32_t trace;    /* frames in site=, 0 = none */
+	int32_t attempts; /* boolean */
+	int64_t interval; /* ns */
 	char socket[108];
 };
 
@@ -70,7 +70,7 @@ const char *record_event(const struct record *record);
  * bytes including a NUL; returns its length. Pure: the unit tests read it. held_back and site are
  * passed in because they are found while reporting. */
 size_t record_format(char *out, size_t size, const struct record *record, const char *prog,
-		     uint64_t held_back, const char *site);
+                     uint64_t held_back, const char *site);
 
 /* Tells the reporter where to send records and what this program is called. Call from the
  * constructor and after a reload. settings must outlive the process or the next call. */

@@ -9,50 +9,51 @@
 
 #include "budget/budget.h"
 
-#define REGION_MAGIC	    INT64_C(0x3130746567646272) /* "rbdget01", little endian */
+#define REGION_MAGIC        INT64_C(0x3130746567646272) /* "rbdget01", little endian */
 #define REGION_DESTINATIONS 512
-#define REGION_FAILURES	    64
-#define REGION_NAME	    288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
+#define REGION_FAILURES     64
+#define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /* Counters of one destination, or of all together. Only ever incremented. */
 struct tally {
 	cell64 attempts;
-	cell64 retries;		/* of the attempts: judged to be retries, whether let through or not */
+	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
 	cell64 successes;
-	cell64 waited;		/* retries that waited before they went */
-	cell64 refused;		/* retries refused, parked or redirected; in observe: would have been */
-	cell64 probes;		/* retries let through without tokens, after `probe` */
-	cell64 failures[8];	/* by enum failure; [0] unused */
+	cell64 waited;      /* retries that waited before they went */
+	cell64 refused;     /* retries refused, parked or redirected; in observe: would have been */
+	cell64 probes;      /* retries let through without tokens, after `probe` */
+	cell64 failures[8]; /* by enum failure; [0] unused */
 };
 
 struct destination {
-	cell64 key;		/* hash of name; 0 = free. Claimed by compare-and-swap */
-	cell64 generation;	/* grows when the slot is given to another name */
-	cell64 named;		/* 1 once name is written; racing writers write the same bytes */
-	cell64 used_at;		/* ns, last attempt: the coldest slot is evicted */
-	cell64 address[2];	/* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
-	cell64 port;		/* host byte order */
-	cell64 last_errno;	/* the last real error of a connect, what a refusal replays; 0 = none */
-	cell64 last_eai;	/* the same for a lookup, an EAI_ code (negative); 0 = none */
-	cell64 last_failure;	/* enum failure */
-	cell64 records[4];	/* ns, when each kind of rate-limited record was last written */
-	cell64 held_back;	/* refusals since the last record of one */
-	cell64 unclaimed;	/* failures that found no free place below: anyone may answer them */
-	cell64 unclaimed_at;	/* ns, the last of those */
+	cell64 key;        /* hash of name; 0 = free. Claimed by compare-and-swap */
+	cell64 generation; /* grows when the slot is given to another name */
+	cell64 named;      /* 1 once name is written; racing writers write the same bytes */
+	cell64 used_at;    /* ns, last attempt: the coldest slot is evicted */
+	cell64 address[2]; /* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
+	cell64 port;       /* host byte order */
+	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
+	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
+	cell64 last_failure; /* enum failure */
+	cell64 good_place;   /* place of the address that answered last (track/names.h); 0 = none */
+	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
+	cell64 held_back;    /* refusals since the last record of one */
+	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
+	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see track/failures.h */
 	struct budget budget;
 	struct tally tally;
-	char name[REGION_NAME];	/* NUL-terminated */
+	char name[REGION_NAME]; /* NUL-terminated */
 };
 
 struct region {
-	cell64 magic;		/* REGION_MAGIC once usable */
-	cell64 size;		/* sizeof(struct region) of its maker */
-	cell64 lost_records;	/* records that no listener took */
-	cell64 faults;		/* internal faults after which the shim stepped aside */
-	cell64 trouble;		/* grows with each failure and each retry: while it stands still, a
-				 * connection whose success changed nothing need not look again */
-	struct bucket process;	/* the process-wide bucket */
+	cell64 magic;          /* REGION_MAGIC once usable */
+	cell64 size;           /* sizeof(struct region) of its maker */
+	cell64 lost_records;   /* records that no listener took */
+	cell64 faults;         /* internal faults after which the shim stepped aside */
+	cell64 trouble;        /* grows with each failure and each retry: while it stands still, a
+	                        * connection whose success changed nothing need not look again */
+	struct bucket process; /* the process-wide bucket */
 	struct tally tally;
 	struct destination destinations[REGION_DESTINATIONS];
 };
@@ -86,7 +87,7 @@ struct region *region_open(enum scope scope, const char *share, const char **why
 
 /* The same in another directory than /dev/shm, for the tests. */
 struct region *region_open_in(const char *base, enum scope scope, const char *share,
-			      const char **why);
+                              const char **why);
 
 static inline void count(cell64 *counter)
 {

@@ -203,8 +203,8 @@ static bool stderr_is_ours(void)
 {
 	struct stat is;
 
-	return stderr_inode != 0 && fstat(STDERR_FILENO, &is) == 0 &&
-	       is.st_dev == stderr_device && is.st_ino == stderr_inode;
+	return stderr_inode != 0 && fstat(STDERR_FILENO, &is) == 0 && is.st_dev == stderr_device &&
+	       is.st_ino == stderr_inode;
 }
 
 /* True if a line can be written to stderr without blocking: nobody may hang because a reader is

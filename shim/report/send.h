@@ -11,8 +11,8 @@
 bool send_line(const struct log_settings *settings, const struct record *record, const char *line,
                size_t length);
 
-/* Notes what stderr is, so that nothing else that gets its number later is written to. Call from the
- * constructor. */
+/* Notes what stderr is, so that nothing else that gets its number later is written to. Call from
+ * the constructor. */
 void send_remember_stderr(void);
 
 #endif

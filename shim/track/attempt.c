@@ -14,11 +14,19 @@
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* An excuse for an attempt that comes after a failure (DESIGN section 4). */
-static bool is_excused(const struct name_hit *hit, const struct unanswered *failure)
+static bool is_excused(const struct attempt *try, const struct name_hit *hit)
 {
-	/* Failover sweep: another address of the lookup whose earlier address failed. */
-	if (hit->lookup && hit->untried && failure->lookup == (hit->lookup & 0xfff))
-		return true;
+	const struct unanswered *failure = &try->answered;
+	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
+
+	if (hit->place && failure->place) {
+		/* Failover sweep: another address of the name, one that is not known to be bad. */
+		if (failure->place != hit->place && hit->untried)
+			return true;
+		/* A bad address of a name that is well: the host begins every sweep with it. */
+		if (failure->place == hit->place && good != hit->place && names_are_good(good))
+			return true;
+	}
 	/* New work: somebody asked this thread for something since. It excuses one attempt. */
 	if (thread_facts.work) {
 		thread_facts.work = false;
@@ -37,7 +45,7 @@ static void judge(struct attempt *try, const struct name_hit *hit)
 	try->trial.retry =
 	    failed_at != 0 && try->began - failed_at <= policy->horizon &&
 	    failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered) &&
-	    !is_excused(hit, &try->answered);
+	    !is_excused(try, hit);
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
@@ -100,11 +108,8 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	*try = (struct attempt) { .fd = fd, .saved_errno = saved, .address = address, .len = len };
 	entry = socket_find(fd);
 	if (!address_read(&read, address, len)) {
-		/* AF_UNSPEC: the association is dissolved. */
-		if (entry)
-			socket_phase(fd, entry,
-			             LOAD(entry->traits) & TRAIT_PARKED ? PHASE_FAILED
-			                                                : PHASE_NONE);
+		if (entry) /* AF_UNSPEC: the association is dissolved */
+			socket_phase(fd, entry, PHASE_NONE);
 		return false;
 	}
 	/* A number that has an entry: the host only asks how its last connect went, which the
@@ -121,7 +126,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	try->began = monotonic();
 	try->trial.owner = thread_id();
 	try->trial.destination = destination_of(&read, &hit, try->began);
-	try->trial.lookup = hit.lookup & 0xfff;
+	try->trial.place = hit.place;
 	if (!attempt_open_account(try)) {
 		errno = saved;
 		return false;
@@ -147,8 +152,13 @@ bool attempt_begin_lookup(struct attempt *try, const char *node, const struct ad
 
 	if (!shim_ready() || thread_in_lookup() || !needs_resolver(node, hints))
 		return false;
-	*try = (struct attempt) { .fd = -1, .saved_errno = saved, .began = monotonic() };
-	try->trial.destination = destination_of_lookup(node, true, try->began);
+	*try = (struct attempt) {
+		.fd = -1,
+		.saved_errno = saved,
+		.began = monotonic(),
+		.family = hints ? hints->ai_family : AF_UNSPEC,
+	};
+	try->trial.destination = destination_of_lookup(node, try->family, true, try->began);
 	if (!try->trial.destination || !attempt_open_account(try)) {
 		errno = saved;
 		return false;
@@ -166,12 +176,13 @@ void attempt_start(const struct attempt *try)
 
 	if (try->status)
 		return;
-	entry = (struct socket_entry){
-		.since = try->began,
+	entry = (struct socket_entry) {
+		.since = try->trial.retry ? monotonic() : try->began, /* not our own wait */
+		.process = thread_process(),
 		.slot = destination_slot(try->trial.destination),
 		.generation = (uint32_t)LOAD(try->trial.destination->generation),
 		.owner = try->trial.owner,
-		.lookup = try->trial.lookup,
+		.place = try->trial.place,
 		.phase = PHASE_CONNECTING,
 		.traits = try->trial.retry ? TRAIT_RETRY : 0,
 	};

@@ -20,6 +20,7 @@ struct attempt {
 	const struct sockaddr *address;
 	socklen_t len;
 	int fd;                     /* -1: a lookup */
+	int family;                 /* of a lookup */
 	int saved_errno;            /* what errno was when the host called */
 	int64_t began;              /* ns */
 	struct unanswered answered; /* by a retry: the failure that it answers */
@@ -33,8 +34,8 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
                            socklen_t len);
 bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
 
-/* Finds the policy that holds now; again after a wait, during which the file may have changed. False:
- * this destination is not judged. */
+/* Finds the policy that holds now; again after a wait, during which the file may have changed.
+ * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close

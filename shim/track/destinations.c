@@ -10,6 +10,10 @@
 
 #define WINDOW 16
 
+/* How long a name's address is remembered to have failed: the default of the key `horizon`, whose
+ * own value is not known before the destination is. */
+#define HORIZON (60 * NS_PER_S)
+
 struct region *shim_region;
 const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;
@@ -123,7 +127,7 @@ static void name_slot(struct destination *destination, const struct address *add
 
 		text_string(&text, abstract ? "unix:@" : "unix:");
 		text_bytes(&text, address->path + abstract, address->path_len - abstract);
-	} else if (hit->lookup && names_text(hit->hash, name)) {
+	} else if (hit->place && names_text(hit->hash, name)) {
 		text_string(&text, name);
 		text_string(&text, ":");
 		text_decimal(&text, address->port);
@@ -149,11 +153,11 @@ struct destination *destination_of(const struct address *address, struct name_hi
 	uint64_t key;
 	bool fresh;
 
-	hit->lookup = 0;
+	hit->place = 0;
 	hit->untried = false;
 	if (address->is_unix)
 		key = hash_bytes(ADDRESS_HASH ^ 1, address->path, address->path_len);
-	else if (names_try(key = address_hash(address), hit))
+	else if (names_find(key = address_hash(address), HORIZON, now, hit))
 		key = hash_word(hit->hash, address->port);
 	else
 		key = hash_word(key, address->port);
@@ -166,7 +170,7 @@ struct destination *destination_of(const struct address *address, struct name_hi
 	return destination;
 }
 
-struct destination *destination_of_lookup(const char *node, bool make, int64_t now)
+struct destination *destination_of_lookup(const char *node, int family, bool make, int64_t now)
 {
 	char name[4 + NAME_MAX_LEN + 1] = "dns:";
 	uint64_t hash = name_normal(node, name + 4);
@@ -175,7 +179,7 @@ struct destination *destination_of_lookup(const char *node, bool make, int64_t n
 
 	if (hash == 0)
 		return NULL;
-	destination = slot_of(hash ^ ADDRESS_HASH, make, now, &fresh);
+	destination = slot_of(hash_word(hash, (uint64_t)family), make, now, &fresh);
 	if (!destination)
 		return NULL;
 	if (fresh)

@@ -11,12 +11,13 @@
 #include "track/names.h"
 
 /* The destination of a connect to this address: by the name the host asked for, else by address.
- * hit: what is known of the lookup, lookup == 0 if nothing. now: ns. Never NULL once READY. */
+ * hit: what is known of its name, place == 0 if nothing. now: ns. Never NULL once READY. */
 struct destination *destination_of(const struct address *address, struct name_hit *hit,
                                    int64_t now);
 
-/* The destination of a lookup of a name. NULL if there is none and `make` is false. */
-struct destination *destination_of_lookup(const char *node, bool make, int64_t now);
+/* The destination of a lookup of a name in one family: that a name has no address of one says
+ * nothing of another. NULL if there is none and `make` is false. */
+struct destination *destination_of_lookup(const char *node, int family, bool make, int64_t now);
 
 /* A slot by index, if it still belongs to the name it had; else NULL. */
 struct destination *destination_at(uint32_t slot, uint32_t generation);

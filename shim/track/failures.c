@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
- * lookup's serial, 30 of time in units of 2^22 ns. A word of 0 is a free place. */
+ * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. */
 #include "track/failures.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static int64_t pack(const struct unanswered *failure)
 {
 	uint64_t at = ((uint64_t)failure->at >> TIME_SHIFT) & TIME_MASK;
 	uint64_t word = ((uint64_t)(uint32_t)failure->owner & 0x3fffff) << 42 |
-	                (uint64_t)(failure->lookup & 0xfff) << 30 | at;
+	                (uint64_t)(failure->place & 0xfff) << 30 | at;
 
 	return word ? (int64_t)word : 1;
 }
@@ -28,7 +28,7 @@ static struct unanswered unpack(int64_t packed, int64_t now)
 		age = 0;
 	return (struct unanswered) {
 		.owner = (int32_t)(word >> 42),
-		.lookup = (uint32_t)(word >> 30) & 0xfff,
+		.place = (uint32_t)(word >> 30) & 0xfff,
 		.at = now - (int64_t)(age << TIME_SHIFT),
 	};
 }

@@ -19,9 +19,9 @@
 #define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
 
 struct unanswered {
-	int32_t owner;   /* thread id, or FAILURE_ANYONE */
-	uint32_t lookup; /* serial of the lookup that gave the address, 0 = none */
-	int64_t at;      /* ns, precise to 4 ms */
+	int32_t owner;  /* thread id, or FAILURE_ANYONE */
+	uint32_t place; /* of the address among those of its name (track/names.h), 0 = none */
+	int64_t at;     /* ns, precise to 4 ms */
 };
 
 /* Adds a failure. */

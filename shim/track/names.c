@@ -21,13 +21,15 @@ struct name {
 struct binding {
 	_Atomic(uint64_t) address; /* hash; 0 while it is written */
 	_Atomic(uint64_t) name;
-	_Atomic(uint32_t) lookup;
-	_Atomic(bool) tried;
+	_Atomic(uint32_t) lookup;   /* serial of the newest, for making room */
+	_Atomic(int64_t) failed_at; /* ns; 0 = not since it last answered */
 };
 
 static struct name names[NAMES];
 static struct binding bindings[BINDINGS];
 static _Atomic(uint32_t) lookups;
+
+_Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed failure");
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_acquire)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
@@ -116,9 +118,9 @@ static void bind_name(uint64_t address, uint64_t name, uint32_t lookup)
 			if ((int32_t)(LOAD(set[i].lookup) - LOAD(place->lookup)) < 0)
 				place = &set[i];
 		STORE(place->address, 0);
+		STORE(place->failed_at, 0);
 	}
 	STORE(place->name, name);
-	STORE(place->tried, false);
 	STORE(place->lookup, lookup);
 	STORE(place->address, address);
 }
@@ -138,10 +140,7 @@ void names_learn(const char *node, const struct addrinfo *list)
 
 	if (hash == 0 || name_is_number(text))
 		return;
-	/* The low 12 bits name the lookup in a packed failure, where 0 means none. */
-	do
-		lookup = atomic_fetch_add(&lookups, 1) + 1;
-	while ((lookup & 0xfff) == 0);
+	lookup = atomic_fetch_add(&lookups, 1) + 1;
 	keep_name(hash, text, lookup);
 	for (; list; list = list->ai_next) {
 		struct address address;
@@ -158,18 +157,46 @@ void names_learn(const char *node, const struct addrinfo *list)
 	}
 }
 
-bool names_try(uint64_t key, struct name_hit *hit)
+bool names_find(uint64_t key, int64_t horizon, int64_t now, struct name_hit *hit)
 {
 	struct binding *binding = LOAD(lookups) ? find_binding(key) : NULL;
+	int64_t failed_at;
 
 	if (!binding)
 		return false;
 	hit->hash = LOAD(binding->name);
-	hit->lookup = LOAD(binding->lookup);
+	failed_at = LOAD(binding->failed_at);
 	if (LOAD(binding->address) != key)
 		return false;
-	hit->untried = !LOAD(binding->tried);
-	if (hit->untried)
-		STORE(binding->tried, true);
+	hit->place = (uint32_t)(binding - bindings) + 1;
+	hit->untried = failed_at == 0 || now - failed_at > horizon;
 	return true;
+}
+
+static struct binding *at_place(uint32_t place)
+{
+	return place > 0 && place <= BINDINGS ? &bindings[place - 1] : NULL;
+}
+
+void names_failed(uint32_t place, int64_t now)
+{
+	struct binding *binding = at_place(place);
+
+	if (binding)
+		STORE(binding->failed_at, now);
+}
+
+void names_answered(uint32_t place)
+{
+	struct binding *binding = at_place(place);
+
+	if (binding && LOAD(binding->failed_at) != 0)
+		STORE(binding->failed_at, 0);
+}
+
+bool names_are_good(uint32_t place)
+{
+	struct binding *binding = at_place(place);
+
+	return binding && LOAD(binding->failed_at) == 0;
 }

@@ -4,7 +4,6 @@
 
 #include "hook/real.h"
 #include "track/failures.h"
-#include "track/refresh.h"
 #include "track/state.h"
 #include "track/thread.h"
 
@@ -23,6 +22,9 @@
 /* A host that waited this long for an answer and then hung up has met a timeout (DESIGN 4). */
 #define PATIENCE_MS 1000
 
+/* A connect given up sooner than this was not given a chance. */
+#define IMPATIENCE (20 * NS_PER_MS)
+
 enum failure failure_of(int err, bool is_unix)
 {
 	switch (err) {
@@ -36,6 +38,8 @@ enum failure failure_of(int err, bool is_unix)
 	case ENETUNREACH:
 	case ENETDOWN:
 	case EHOSTDOWN:
+	case ENONET:
+	case ENOPROTOOPT: /* an ICMP error, as the two before */
 	case EPERM:
 		return FAILURE_UNREACHABLE;
 	case ETIMEDOUT:
@@ -44,6 +48,7 @@ enum failure failure_of(int err, bool is_unix)
 	case EPIPE:
 		return FAILURE_RESET;
 	case EADDRNOTAVAIL:
+	case ENOBUFS:
 		return FAILURE_LOCAL;
 	default:
 		return FAILURE_NONE;
@@ -54,7 +59,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 {
 	trial->destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
 	trial->owner = LOAD(entry->owner);
-	trial->lookup = LOAD(entry->lookup);
+	trial->place = LOAD(entry->place);
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	return trial->destination;
 }
@@ -68,7 +73,6 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	int64_t now = monotonic();
 	int saved = errno;
 
-	refresh(now);
 	destination_account(destination, config, &account);
 	if (err)
 		STORE(destination->last_errno, err);
@@ -79,15 +83,16 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	count(&shim_region->tally.failures[failure]);
 	count(&shim_region->trouble);
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
-	unanswered.lookup = trial->lookup;
+	unanswered.place = trial->place;
 	unanswered.at = now;
+	names_failed(trial->place, now);
 	failures_add(destination, &unanswered);
 	budget_failure(&account, trial->retry, now, thread_random());
 	thread_facts.work = false;
 	errno = saved;
 }
 
-void outcome_success(struct destination *destination)
+void outcome_success(struct destination *destination, uint32_t place)
 {
 	const struct config *config = config_current();
 	struct account account;
@@ -95,6 +100,8 @@ void outcome_success(struct destination *destination)
 	int64_t now = monotonic();
 	int64_t streak = budget_success(&account, now);
 
+	names_answered(place);
+	STORE(destination->good_place, place);
 	count(&destination->tally.successes);
 	count(&shim_region->tally.successes);
 	if (streak > 0) {
@@ -143,6 +150,19 @@ bool outcome_taken(int fd)
 	return !known || taken(&info);
 }
 
+bool outcome_waited(int fd, const struct socket_entry *entry)
+{
+	struct tcp_info info;
+	int saved = errno;
+	int64_t waited = monotonic() - LOAD(entry->since);
+	bool known = tcp_info(fd, &info);
+
+	errno = saved;
+	if (known && LOAD(entry->phase) == PHASE_ASKED)
+		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
+	return waited >= PATIENCE_MS * NS_PER_MS;
+}
+
 bool outcome_alive(int fd)
 {
 	struct tcp_info info;
@@ -169,7 +189,7 @@ static enum failure read_one_way(const struct tcp_info *info, int64_t age,
 }
 
 /* What the kernel knows of a connection, said in our words. *alive: a success. */
-static enum failure read_info(const struct tcp_info *info, const struct socket_entry *entry,
+static enum failure read_info(int fd, const struct tcp_info *info, const struct socket_entry *entry,
                               struct destination *destination, bool *alive)
 {
 	int64_t age = monotonic() - LOAD(entry->since);
@@ -179,14 +199,18 @@ static enum failure read_info(const struct tcp_info *info, const struct socket_e
 	uint64_t received = info->tcpi_bytes_received;
 
 	*alive = false;
+	/* Given up within a second: the loser of a race with another address, if there is another.
+	 */
 	if (info->tcpi_state == TCP_SYN_SENT_)
-		return waited_long ? FAILURE_TIMEOUT : FAILURE_NONE;
+		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry))
+		           ? FAILURE_TIMEOUT
+		           : FAILURE_NONE;
 	/* A FIN counts as a byte, and is not forgotten when a reset follows it. */
 	if (received && (info->tcpi_state == TCP_CLOSE_WAIT_ ||
-			 (info->tcpi_state == TCP_CLOSE_ && received == 1)))
+	                 (info->tcpi_state == TCP_CLOSE_ && received == 1)))
 		received--;
-	if (traits & TRAIT_LIVED)
-		return FAILURE_NONE;
+	if (traits & TRAIT_LIVED || (traits & TRAIT_TIMED_OUT && !received))
+		return FAILURE_NONE; /* counted already */
 	if (traits & TRAIT_SERVED) {
 		/* A kept connection. That it ended is a failure only if the peer took the request;
 		 * otherwise it was idle, and closed before the request went out. */
@@ -250,14 +274,14 @@ void outcome_ask(int fd, struct socket_entry *entry)
 		return;
 	if ((phase != PHASE_CONNECTING && is_uneventful(fd, entry, &trial)) || !tcp_info(fd, &info))
 		goto out;
-	failure = read_info(&info, entry, trial.destination, &alive);
+	failure = read_info(fd, &info, entry, trial.destination, &alive);
 	/* Only what would be counted is worth asking whether the number is still our socket. */
-	if ((failure || alive) && socket_believe(fd, entry) &&
+	if ((failure || alive) && !thread_is_borrowed() && socket_believe(fd, entry) &&
 	    socket_move(fd, entry, phase, PHASE_DONE)) {
 		if (failure)
 			outcome_failure(&trial, failure, 0, 0);
 		else
-			outcome_success(trial.destination);
+			outcome_success(trial.destination, trial.place);
 	}
 out:
 	errno = saved;

@@ -12,8 +12,8 @@
 /* Who tried, and how; what is known of an attempt when its outcome comes. */
 struct trial {
 	struct destination *destination;
-	int32_t owner;   /* thread that tried */
-	uint32_t lookup; /* serial of the lookup that gave the address, 0 = none */
+	int32_t owner;  /* thread that tried */
+	uint32_t place; /* of the address among those of its name, 0 = none */
 	bool retry;
 };
 
@@ -25,12 +25,16 @@ enum failure failure_of(int err, bool is_unix);
  */
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai);
 
-/* Counts a live success. */
-void outcome_success(struct destination *destination);
+/* Counts a live success at an address (place: as in a trial). */
+void outcome_success(struct destination *destination, uint32_t place);
 
 /* What became of a tracked socket whose outcome is open, as the kernel knows it (TCP_INFO):
  * counts it and moves the entry on. Called when the host is about to give the number up. */
 void outcome_ask(int fd, struct socket_entry *entry);
+
+/* True if the host has waited long enough for an answer to call it a timeout (a second since it
+ * last sent, or since it connected). One system call. */
+bool outcome_waited(int fd, const struct socket_entry *entry);
 
 /* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then
  * the peer had the request when it closed, otherwise it had closed before. One system call. */

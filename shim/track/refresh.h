@@ -9,9 +9,9 @@
  * use for a changed file either. now: ns. */
 void refresh(int64_t now);
 
-/* Before the first record about a retry: that we are here, and what was wrong with the configuration
- * and the region. A process that never retries stays silent, or a shell loop that starts thousands of
- * them would be a storm of records. */
+/* Before the first record about a retry: that we are here, and what was wrong with the
+ * configuration and the region. A process that never retries stays silent, or a shell loop that
+ * starts thousands of them would be a storm of records. */
 void announce(int64_t now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of an attempt: by the call's own return, by what the host asks later, or by its giving the
- * number up. */
+/* The end of an attempt: by the call's own return, by what the host asks later, or by its giving
+ * the number up. */
 #include "track/attempt.h"
 
 #include "hook/real.h"
@@ -12,7 +12,8 @@
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
-/* A connect that comes back with EINPROGRESS after this long was a blocking one with SO_SNDTIMEO. */
+/* A connect that comes back with EINPROGRESS after this long was a blocking one with SO_SNDTIMEO.
+ */
 #define BLOCKED (20 * NS_PER_MS)
 
 /* True if a connect that returned EINPROGRESS had been allowed to block. */
@@ -56,11 +57,12 @@ static void settle_status(const struct attempt *try, int err)
 		outcome_failure(&trial, failure, err, 0);
 }
 
-/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over. */
+/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over.
+ */
 static void settle_failed(struct attempt *try, int err, bool pending)
 {
 	struct socket_entry *entry =
-		(unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
+	    (unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
 	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
 
 	/* Another thread may have closed the number meanwhile, and counted. */
@@ -88,34 +90,40 @@ int attempt_settle(struct attempt *try, int result)
 	return result;
 }
 
+/* True if the resolver failed, or knows no such name. */
+static bool is_lookup_failure(const struct attempt *try, int result)
+{
+	switch (result) {
+	case EAI_AGAIN:
+	case EAI_FAIL:
+	case EAI_SYSTEM:
+		return true;
+	case EAI_NONAME:
+		/* That a name has no IPv6 address is an answer, and part of many a healthy
+		 * sequence. */
+		return try->family != AF_INET6;
+	default: /* the caller's own mistake, or no memory */
+		return false;
+	}
+}
+
 int attempt_settle_lookup(struct attempt *try, int result)
 {
 	int err = errno;
 
-	switch (result) {
-	case 0:
-		if (budget_wants_success(&try->account))
-			outcome_success(try->trial.destination);
-		else
-			count(&try->trial.destination->tally.successes);
-		break;
-	case EAI_AGAIN:
-	case EAI_FAIL:
-	case EAI_NONAME:
-	case EAI_SYSTEM:
+	if (is_lookup_failure(try, result))
 		outcome_failure(&try->trial, FAILURE_LOOKUP, 0, result);
-		break;
-	default: /* the caller's own mistake, or no memory */
-		if (try->trial.retry)
-			attempt_unanswered(try, try->answered.at);
-	}
+	else if (result == 0 && budget_wants_success(&try->account))
+		outcome_success(try->trial.destination, 0);
+	else if (result == 0)
+		count(&try->trial.destination->tally.successes);
 	errno = err;
 	return result;
 }
 
 void attempt_unanswered(struct attempt *try, int64_t now)
 {
-	struct unanswered failure = { try->trial.owner, try->answered.lookup, now };
+	struct unanswered failure = { try->trial.owner, try->answered.place, now };
 
 	failures_add(try->trial.destination, &failure);
 	/* The horizon counts from the last time that somebody wanted to go. */
@@ -160,6 +168,16 @@ bool attempt_observed(int fd, int err)
 	return phase == PHASE_HELD_BACK;
 }
 
+/* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
+ * memory, nor for a forked one that closes what it inherited while its parent goes on with it. */
+static bool is_ours(const struct socket_entry *entry)
+{
+	if (LOAD(entry->process) != thread_process())
+		return false;
+	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
+	return LOAD(entry->cookie) != 0 || !thread_is_borrowed();
+}
+
 void attempt_hung_up(int fd, int how)
 {
 	struct socket_entry *entry = socket_find(fd);
@@ -171,7 +189,8 @@ void attempt_hung_up(int fd, int how)
 		atomic_fetch_or(&entry->traits, TRAIT_FINISHED);
 		return;
 	}
-	outcome_ask(fd, entry);
+	if (is_ours(entry))
+		outcome_ask(fd, entry);
 	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
 }
 
@@ -179,9 +198,11 @@ void attempt_end(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
-	if (entry && LOAD(entry->cookie) == 0 && thread_is_borrowed())
+	if (entry && !is_ours(entry)) {
+		if (LOAD(entry->process) != thread_process())
+			socket_closed(fd);
 		return;
+	}
 	if (entry && !socket_shared(fd, entry))
 		outcome_ask(fd, entry);
 	socket_closed(fd);

@@ -71,8 +71,9 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->slot, LOAD(from->slot));
 	STORE(entry->generation, LOAD(from->generation));
 	STORE(entry->owner, LOAD(from->owner));
-	STORE(entry->lookup, LOAD(from->lookup));
+	STORE(entry->place, LOAD(from->place));
 	STORE(entry->calm, 0);
+	STORE(entry->process, LOAD(from->process));
 	STORE(entry->traits, LOAD(from->traits));
 	STORE(entry->phase, LOAD(from->phase));
 	high = LOAD(highest);
@@ -97,7 +98,8 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	if (!(LOAD(entry->traits) & TRAIT_SHARED) || cookie == 0 || cookie == COOKIE_NONE)
 		return -1;
 	for (int other = from; other < limit; other++)
-		if (other != fd && (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
+		if (other != fd &&
+		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
 		    LOAD(socket_entries[other].cookie) == cookie)
 			return other;
 	return -1;
@@ -194,4 +196,21 @@ void socket_duplicated(int fd, int to)
 bool socket_shared(int fd, struct socket_entry *entry)
 {
 	return next_twin(fd, entry, 0) >= 0;
+}
+
+bool socket_has_sibling(int fd, const struct socket_entry *entry)
+{
+	uint32_t slot = LOAD(entry->slot);
+	int limit = LOAD(highest);
+
+	for (int other = 0; other < limit; other++) {
+		enum phase phase = LOAD(socket_entries[other].phase);
+
+		if (other != fd &&
+		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
+		    LOAD(socket_entries[other].slot) == slot &&
+		    (phase == PHASE_CONNECTING || (phase >= PHASE_OPEN && phase < PHASE_DONE)))
+			return true;
+	}
+	return false;
 }

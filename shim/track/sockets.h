@@ -21,7 +21,7 @@ enum {
 	WATCH_WRITE = 0x02,  /* the next write tells something */
 	WATCH_END = 0x04,    /* there is an entry: close, dup and so on have to look */
 	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
-	WATCH_SERVER = 0x10, /* came from accept: reading from it is new work */
+	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
 	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
 	WATCH_OTHER = 0x40,  /* made by socket() as something else */
 };
@@ -38,26 +38,29 @@ enum phase {
 };
 
 enum {
-	TRAIT_RETRY = 0x01,    /* the attempt was a retry */
-	TRAIT_SERVED = 0x02,   /* bytes came at least once: a kept connection from then on */
-	TRAIT_WAITED = 0x04,   /* the host has tried to read since it connected */
-	TRAIT_SHARED = 0x08,   /* another number refers to the same socket */
-	TRAIT_PARKED = 0x10,   /* options of ours are on the socket */
-	TRAIT_NOWAIT = 0x20,   /* seen to be non-blocking */
-	TRAIT_FINISHED = 0x40, /* the host has ended its half */
-	TRAIT_LIVED = 0x80,    /* a one-way connection that has counted as a success */
+	TRAIT_RETRY = 0x01,      /* the attempt was a retry */
+	TRAIT_SERVED = 0x02,     /* bytes came at least once: a kept connection from then on */
+	TRAIT_WAITED = 0x04,     /* the host has tried to read since it connected */
+	TRAIT_SHARED = 0x08,     /* another number refers to the same socket */
+	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
+	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
+	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
+	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
+	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 };
 
 struct socket_entry {
-	_Atomic(uint64_t) cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
-	_Atomic(int64_t) since;   /* ns, when the attempt began */
-	_Atomic(uint32_t) slot;   /* index of the destination in the region */
+	_Atomic(uint64_t)
+	    cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
+	_Atomic(int64_t) since; /* ns, when the attempt began */
+	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
 	_Atomic(int32_t) owner;   /* thread that connected */
-	_Atomic(uint32_t) lookup; /* serial of the lookup that gave the address */
-	_Atomic(uint32_t) calm; /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint32_t) place;  /* of the address among those of its name */
+	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
+	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
 	_Atomic(uint8_t) phase;
-	_Atomic(uint8_t) traits;
+	_Atomic(uint16_t) traits;
 };
 
 #define COOKIE_NONE UINT64_MAX
@@ -104,9 +107,9 @@ static inline bool socket_turn(int fd, enum phase from)
 	    watched & (WATCH_STALE | WATCH_SERVER))
 		return false;
 	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
-			      memory_order_relaxed);
+	                      memory_order_relaxed);
 	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
-			      memory_order_relaxed);
+	                      memory_order_relaxed);
 	return true;
 }
 
@@ -120,8 +123,9 @@ bool socket_believe(int fd, struct socket_entry *entry);
 /* Drops what is known of a number. */
 void socket_forget(int fd);
 
-/* The host closed the number, as far as this process can see: the close may have failed, or have been
- * a vfork child's (TRAPS A3.3), so an entry with a cookie stays, to be believed if that says so. */
+/* The host closed the number, as far as this process can see: the close may have failed, or have
+ * been a vfork child's (TRAPS A3.3), so an entry with a cookie stays, to be believed if that says
+ * so. */
 void socket_closed(int fd);
 
 /* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER. */
@@ -129,6 +133,9 @@ void socket_created(int fd, unsigned int watch);
 
 /* fd was duplicated to `to`. */
 void socket_duplicated(int fd, int to);
+
+/* True if this process has another connection, or one under way, to the same destination. */
+bool socket_has_sibling(int fd, const struct socket_entry *entry);
 
 /* True if the connection lives on under another number; notes that fd no longer refers to it. */
 bool socket_shared(int fd, struct socket_entry *entry);

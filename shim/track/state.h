@@ -15,7 +15,7 @@ enum state {
 };
 
 extern _Atomic(int) shim_state;
-extern struct region *shim_region; /* not NULL once READY */
+extern struct region *shim_region;  /* not NULL once READY */
 extern const char *shim_scope_note; /* why the shared region could not be had, or NULL */
 
 static inline bool shim_ready(void)

@@ -39,7 +39,7 @@ void thread_setup(void)
 		munmap(page, size);
 }
 
-static int32_t process_id(void)
+int32_t thread_process(void)
 {
 	int32_t process;
 
@@ -55,7 +55,8 @@ static int32_t process_id(void)
 
 bool thread_is_borrowed(void)
 {
-	int32_t process = process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : 0;
+	int32_t process =
+	    process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : 0;
 
 	return process != 0 && process != getpid();
 }
@@ -63,7 +64,7 @@ bool thread_is_borrowed(void)
 static struct thread_facts *facts(void)
 {
 	struct thread_facts *mine = &thread_facts;
-	int32_t process = process_id();
+	int32_t process = thread_process();
 
 	if (mine->process != process) {
 		uint64_t mix;

@@ -34,6 +34,9 @@ int32_t thread_id(void);
  * call. False where it cannot be told. */
 bool thread_is_borrowed(void);
 
+/* The process that this memory belongs to: the parent's in a vfork child. */
+int32_t thread_process(void);
+
 /* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
  * children do not jitter in lock-step. */
 uint64_t *thread_random(void);

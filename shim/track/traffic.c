@@ -16,7 +16,7 @@
 static void add_trait(struct socket_entry *entry, unsigned int trait)
 {
 	if (!(LOAD(entry->traits) & trait))
-		atomic_fetch_or_explicit(&entry->traits, (uint8_t)trait, memory_order_relaxed);
+		atomic_fetch_or_explicit(&entry->traits, (uint16_t)trait, memory_order_relaxed);
 }
 
 /* The entry of a watched number, unless it turns out to be somebody else's. */
@@ -24,8 +24,8 @@ static struct socket_entry *entry_of(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	if (!entry || (socket_watched(fd) & WATCH_STALE ? !socket_believe(fd, entry) :
-							   !socket_identify(fd, entry)))
+	if (!entry || (socket_watched(fd) & WATCH_STALE ? !socket_believe(fd, entry)
+	                                                : !socket_identify(fd, entry)))
 		return NULL;
 	return entry;
 }
@@ -51,9 +51,10 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	add_trait(entry, TRAIT_SERVED);
 	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
 		return;
+	atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_TIMED_OUT);
 	if (wanted_success(entry, &trial, &account)) {
 		if (socket_believe(fd, entry))
-			outcome_success(trial.destination);
+			outcome_success(trial.destination, trial.place);
 		return;
 	}
 	atomic_store_explicit(&entry->calm, trouble + 1, memory_order_relaxed);
@@ -72,7 +73,7 @@ static void broken(int fd, struct socket_entry *entry, enum phase phase, enum fa
 
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
 	 * peer never acknowledged the request that met the closed door. */
-	bool idle = traits & TRAIT_LIVED ||
+	bool idle = traits & (TRAIT_LIVED | TRAIT_TIMED_OUT) ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
 	            (traits & TRAIT_SERVED && (phase == PHASE_ANSWERED || !outcome_taken(fd)));
 
@@ -107,15 +108,26 @@ static void failed(int fd, struct socket_entry *entry, enum phase phase, int err
 	struct trial trial;
 
 	if (err == EAGAIN) {
-		if (phase != PHASE_ANSWERED && ran_out(fd, entry, flags) &&
+		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
+		 * answer may still come, so the phase stays. */
+		if (phase != PHASE_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
+		    ran_out(fd, entry, flags) && outcome_waited(fd, entry) &&
 		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
-		    socket_move(fd, entry, phase, PHASE_ANSWERED))
+		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
 			outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
 		return;
 	}
 	failure = failure_of(err, false);
 	if (failure)
 		broken(fd, entry, phase, failure, phase == PHASE_CONNECTING ? err : 0);
+}
+
+/* The serving side takes turns too: a request is new work, more of the same stream is not, or a
+ * forwarder of log lines would have an excuse for every line. */
+static void turn_server(int fd)
+{
+	atomic_fetch_xor_explicit(&socket_watch[fd], WATCH_READ | WATCH_WRITE,
+	                          memory_order_relaxed);
 }
 
 /* Apart, so that the common case needs no stack frame. */
@@ -126,8 +138,10 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	enum phase phase;
 
 	if (socket_watched(fd) & WATCH_SERVER) {
-		if (result > 0)
+		if (result > 0) {
 			thread_facts.work = true;
+			turn_server(fd);
+		}
 		return result;
 	}
 	if (flags & (MSG_PEEK | MSG_ERRQUEUE) || (result == 0 && wanted == 0))
@@ -191,15 +205,21 @@ static void lives(int fd, struct socket_entry *entry)
 	    atomic_fetch_or(&entry->traits, TRAIT_LIVED) & TRAIT_LIVED)
 		return;
 	socket_phase(fd, entry, PHASE_ASKED);
-	outcome_success(trial.destination);
+	outcome_success(trial.destination, trial.place);
 }
 
 static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags)
 {
 	int saved = errno;
-	struct socket_entry *entry = entry_of(fd);
+	struct socket_entry *entry;
 	enum phase phase;
 
+	if (socket_watched(fd) & WATCH_SERVER) {
+		if (result > 0)
+			turn_server(fd);
+		return result;
+	}
+	entry = entry_of(fd);
 	if (!entry)
 		goto out;
 	phase = LOAD(entry->phase);

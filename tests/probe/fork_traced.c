@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#define FORKS	1500
+#define FORKS   1500
 #define PATIENT 5000 /* ms that a child may take */
 
 static uint16_t port;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A handler that jumps, hundreds of times, while the configuration is being read again: neither the
- * open file nor a changed cancel state may stay behind. The file changes under the probe's own hand.
+ * open file nor a changed cancel state may stay behind. The file changes under the probe's own
+ * hand.
  */
 #include "probe.h"
 

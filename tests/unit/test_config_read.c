@@ -161,8 +161,7 @@ Test(config_read, times_longer_than_the_cap_are_told_and_bounded)
 	expect_backoff(2, 3, 3, 3);
 	expect_backoff(3, 15000, 15000, 15000);
 	expect_backoff(4, 15000, 60000, 60000);
-	/* The default section is read twice: what the first time bounded is told the second time.
-	 */
+	/* Read twice: what the first pass bounded is told in the second one. */
 	cr_expect_eq(read_text("[destination default]\ncap = 4ms\n"), 1);
 	cr_expect_eq(messages, 2, "%s", said);
 	expect_backoff(0, 4, 4, 4);

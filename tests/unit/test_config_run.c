@@ -61,11 +61,11 @@ Test(config_run, a_file_that_the_shim_refuses_is_refused)
 	cr_expect_eq(ask(path), EXIT_OWN);
 	expect_said("a byte that no text file has");
 	expect_said("nothing was started");
-	cr_expect_null(getenv("RETRYBUDGET_CONFIG"));
+	cr_assert_null(getenv("RETRYBUDGET_CONFIG"));
 	cr_expect_eq(ask("/no/such/file"), EXIT_OWN);
 	expect_said("cannot read /no/such/file");
 	cr_expect_eq(ask(folder), EXIT_OWN);
-	cr_expect_null(getenv("RETRYBUDGET_CONFIG"));
+	cr_assert_null(getenv("RETRYBUDGET_CONFIG"));
 }
 
 Test(config_run, a_file_of_somebody_else)
@@ -75,5 +75,5 @@ Test(config_run, a_file_of_somebody_else)
 	put("[log]\ntrace = 1\n");
 	cr_assert_eq(chown(path, 12345, -1), 0);
 	cr_expect_eq(ask(path), EXIT_OWN);
-	cr_expect_null(getenv("RETRYBUDGET_CONFIG"));
+	cr_assert_null(getenv("RETRYBUDGET_CONFIG"));
 }

@@ -73,7 +73,7 @@ Test(destinations, are_named_by_address_without_a_lookup)
 	struct name_hit hit;
 
 	cr_assert_str_eq(name_of("10.1.0.5", 5432, &hit), "10.1.0.5:5432");
-	cr_assert_eq(hit.lookup, 0);
+	cr_assert_eq(hit.place, 0);
 	cr_assert_str_eq(name_of("2001:db8::1", 80, &hit), "[2001:db8::1]:80");
 	cr_assert_str_eq(name_of("::ffff:10.1.0.5", 5432, &hit), "10.1.0.5:5432");
 	cr_assert_str_eq(name_of("fe80::1", 80, &hit), "[fe80::1%2]:80");
@@ -82,17 +82,29 @@ Test(destinations, are_named_by_address_without_a_lookup)
 Test(destinations, are_named_as_the_host_asked)
 {
 	struct name_hit hit;
+	uint32_t bad;
 
 	learn("DB.Internal.", (const char *const[]) { "10.1.0.5", "10.1.0.6", NULL });
 	cr_assert_str_eq(name_of("10.1.0.5", 5432, &hit), "db.internal:5432");
 	cr_assert(hit.untried);
+	bad = hit.place;
 	cr_assert_str_eq(name_of("10.1.0.6", 5432, &hit), "db.internal:5432");
-	cr_assert(hit.untried, "another address of the same lookup");
+	cr_assert_neq(hit.place, bad, "another address of the same name");
+	names_failed(bad, now);
+	name_of("10.1.0.6", 5432, &hit);
+	cr_assert(hit.untried);
 	name_of("10.1.0.5", 5432, &hit);
 	cr_assert_not(hit.untried);
 	learn("db.internal", (const char *const[]) { "10.1.0.5", NULL });
 	name_of("10.1.0.5", 5432, &hit);
-	cr_assert(hit.untried, "a new lookup starts a new sweep");
+	cr_assert_not(hit.untried, "looking it up again makes it no better");
+	names_answered(bad);
+	name_of("10.1.0.5", 5432, &hit);
+	cr_assert(hit.untried);
+	names_failed(bad, now);
+	now += 61 * NS_PER_S;
+	name_of("10.1.0.5", 5432, &hit);
+	cr_assert(hit.untried, "forgotten");
 	cr_assert_str_eq(name_of("10.1.0.5", 80, &hit), "db.internal:80");
 }
 
@@ -161,11 +173,13 @@ Test(destinations, lookups_are_their_own)
 {
 	struct destination *one;
 
-	cr_assert_null(destination_of_lookup("db.internal", false, 1));
-	one = destination_of_lookup("db.internal", true, 1);
+	cr_assert_null(destination_of_lookup("db.internal", AF_UNSPEC, false, 1));
+	one = destination_of_lookup("db.internal", AF_UNSPEC, true, 1);
 	cr_assert_str_eq(one->name, "dns:db.internal");
-	cr_assert_eq(destination_of_lookup("DB.internal.", false, 1), one);
-	cr_assert_null(destination_of_lookup("", true, 1));
+	cr_assert_neq(destination_of_lookup("db.internal", AF_INET6, true, 1), one,
+	              "no address of one family says nothing of the other");
+	cr_assert_eq(destination_of_lookup("DB.internal.", AF_UNSPEC, false, 1), one);
+	cr_assert_null(destination_of_lookup("", AF_UNSPEC, true, 1));
 }
 
 Test(destinations, a_hundred_thousand_stay_in_fixed_memory_and_a_failing_one_stays_known)

@@ -38,7 +38,7 @@ Test(failures, a_failure_is_answered_once)
 	fail(me(), 7, NOW);
 	cr_assert(claim(me(), NOW + NS_PER_S, &claimed));
 	cr_assert_eq(claimed.owner, me());
-	cr_assert_eq(claimed.lookup, 7);
+	cr_assert_eq(claimed.place, 7);
 	cr_assert(claimed.at <= NOW && claimed.at > NOW - 5 * NS_PER_MS, "precise to 4 ms");
 	cr_assert_not(claim(me(), NOW + NS_PER_S, &claimed));
 }
@@ -62,7 +62,7 @@ Test(failures, the_failure_of_a_thread_that_is_gone_is_anyone_s)
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	fail(child, 3, NOW);
 	cr_assert(claim(me(), NOW, &claimed));
-	cr_assert_eq(claimed.lookup, 3);
+	cr_assert_eq(claimed.place, 3);
 }
 
 Test(failures, nobody_s_failure_is_anyone_s_but_our_own_comes_first)
@@ -72,9 +72,9 @@ Test(failures, nobody_s_failure_is_anyone_s_but_our_own_comes_first)
 	fail(FAILURE_ANYONE, 1, NOW);
 	fail(me(), 2, NOW - NS_PER_S);
 	cr_assert(claim(me(), NOW, &claimed));
-	cr_assert_eq(claimed.lookup, 2);
+	cr_assert_eq(claimed.place, 2);
 	cr_assert(claim(me(), NOW, &claimed));
-	cr_assert_eq(claimed.lookup, 1);
+	cr_assert_eq(claimed.place, 1);
 }
 
 Test(failures, the_newest_of_our_own_is_answered_first)
@@ -85,7 +85,7 @@ Test(failures, the_newest_of_our_own_is_answered_first)
 	fail(me(), 2, NOW);
 	fail(me(), 3, NOW - 2 * NS_PER_S);
 	cr_assert(claim(me(), NOW, &claimed));
-	cr_assert_eq(claimed.lookup, 2);
+	cr_assert_eq(claimed.place, 2);
 }
 
 Test(failures, one_beyond_the_horizon_is_forgotten)
