@@ -165,8 +165,9 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 			wanted = 0;
 			now = monotonic();
 		}
-		attempt_open_account(try);
 		failures_claim(try->trial.destination, kept.owner, INT64_MAX, now, &try->answered);
+		if (!attempt_open_account(try))
+			return true; /* switched off meanwhile */
 	}
 	if (end != WAIT_INTERRUPTED && wanted <= bound) {
 		admission = budget_admit(account, cost, now);

@@ -35,7 +35,8 @@ struct destination {
 	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
 	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
 	cell64 last_failure; /* enum failure */
-	cell64 good_place;   /* place of the address that answered last (track/names.h); 0 = none */
+	cell64 good_place;   /* place of the address that answered last, 0 once it fails
+	                        (track/names.h) */
 	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
 	cell64 held_back;    /* refusals since the last record of one */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */

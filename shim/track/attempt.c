@@ -24,7 +24,7 @@ static bool is_excused(const struct attempt *try, const struct name_hit *hit)
 		if (failure->place != hit->place && hit->untried)
 			return true;
 		/* A bad address of a name that is well: the host begins every sweep with it. */
-		if (failure->place == hit->place && good != hit->place && names_are_good(good))
+		if (failure->place == hit->place && good && good != hit->place)
 			return true;
 	}
 	/* New work: somebody asked this thread for something since. It excuses one attempt. */

@@ -193,10 +193,3 @@ void names_answered(uint32_t place)
 	if (binding && LOAD(binding->failed_at) != 0)
 		STORE(binding->failed_at, 0);
 }
-
-bool names_are_good(uint32_t place)
-{
-	struct binding *binding = at_place(place);
-
-	return binding && LOAD(binding->failed_at) == 0;
-}

@@ -34,9 +34,6 @@ bool names_find(uint64_t address, int64_t horizon, int64_t now, struct name_hit 
 void names_failed(uint32_t place, int64_t now);
 void names_answered(uint32_t place);
 
-/* True if the address at a place has not failed since it last answered. False for place 0. */
-bool names_are_good(uint32_t place);
-
 /* Copies the name with this hash into out[NAME_MAX_LEN + 1], lower case. False: forgotten. */
 bool names_text(uint64_t hash, char *out);
 

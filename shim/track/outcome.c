@@ -86,6 +86,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.place = trial->place;
 	unanswered.at = now;
 	names_failed(trial->place, now);
+	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
+		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
 	budget_failure(&account, trial->retry, now, thread_random());
 	thread_facts.work = false;
