@@ -30,6 +30,7 @@ class Client:
     failures: tuple = FAILURES
     endless: bool = False  # goes on after a success, so the test ends it
     feed: str = ""  # written to stdin without end until the first answer
+    lookups: int = 1  # per attempt: one for each family has a first try of its own
     why_not: str = ""  # why some failures are left out
     environment: dict = field(default_factory=dict)
 
@@ -111,6 +112,7 @@ def clients(build):
             ["redis-cli", "-h", "{host}", "-p", "{port}", "-r", "{n}", "PING"],
             "PONG\n",
             feed="PING\n",
+            lookups=2,
         ),
         Client(
             "socat",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First try or retry? Ways of healthy programs that look like a retry, and of storms that do not. */
+/* First try or retry? Ways of healthy programs that look like a retry, and of storms that do not.
+ */
 #include "track_fixture.h"
 
 #include "pace/pace.h"
@@ -145,7 +146,7 @@ Test(guess, a_caller_with_little_patience_is_not_locked_out)
 	struct timeval patience = { .tv_usec = 20000 };
 	int admitted = 0;
 
-	policy->backoff = (struct backoff_rule){
+	policy->backoff = (struct backoff_rule) {
 		.base = NS_PER_S, .factor = 1000, .cap = NS_PER_S, .jitter = JITTER_NONE
 	};
 	policy->probe = 300 * NS_PER_MS;
