@@ -62,7 +62,7 @@ Test(healthy, system_calls_are_the_same, .fini = discard_scratch)
 	snprintf(trace, sizeof(trace), "%s/trace", scratch());
 	run_probe(&probe, BARE, &result);
 	if (result.code == 127)
-		cr_skip_test("strace is not installed");
+		cr_assert_fail("strace is not installed: scripts/install-deps check");
 	traced_calls(trace, bare, sizeof(bare));
 	cr_expect(strstr(bare, "connect ") != NULL);
 	for (enum how how = OFF; how < WAYS; how++) {
