@@ -168,6 +168,7 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	string_field(&text, "policy", record->policy, POLICY_MAX);
 	if (record->event == EVENT_ATTEMPT)
 		string_field(&text, "kind", record->retry ? "retry" : "first", RECORD_MAX);
+	number_field(&text, "thread", record->thread);
 	if (record->failure > FAILURE_NONE && record->failure < FAILURE_COUNT)
 		string_field(&text, "class", failure_names[record->failure], RECORD_MAX);
 	number_field(&text, "retry", record->streak);

@@ -42,6 +42,7 @@ struct record {
 	socklen_t address_len;
 	enum failure failure; /* class= of the failure that is being answered */
 	bool retry;           /* kind= of an EVENT_ATTEMPT */
+	int32_t thread;       /* thread=, the kernel's id of the thread that tries */
 	bool observe;
 	int64_t streak;           /* retry= */
 	int64_t tokens, capacity; /* mt */

@@ -64,6 +64,7 @@ static void judge(struct attempt *try, const struct name_hit *hit)
 			.address = try->address,
 			.address_len = try->len,
 			.retry = try->trial.retry,
+			.thread = thread_id(),
 		};
 
 		report(&record, try->began);

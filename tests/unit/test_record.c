@@ -27,13 +27,17 @@ Test(record, example)
 
 Test(record, other_events)
 {
-	struct record record = { .event = EVENT_ATTEMPT, .destination = &destination };
+	struct record record = { .event = EVENT_ATTEMPT,
+		                 .destination = &destination,
+		                 .thread = 4712 };
 
 	strcpy(destination.name, "dns:db.internal");
 	record.eai = EAI_AGAIN;
 	cr_assert_str_eq(line_of(&record, 0, NULL),
-	                 "event=attempt prog=orderd dest=dns:db.internal kind=first eai=EAI_AGAIN");
+	                 "event=attempt prog=orderd dest=dns:db.internal kind=first thread=4712 "
+	                 "eai=EAI_AGAIN");
 	record.retry = true;
+	record.thread = 0;
 	record.eai = 0;
 	record.err = 4000;
 	cr_assert_str_eq(line_of(&record, 0, ""),
