@@ -174,6 +174,12 @@ enum admission budget_admit(const struct account *account, int64_t cost, int64_t
 	return admission;
 }
 
+void budget_refund(const struct account *account, int64_t cost)
+{
+	bucket_deposit(&account->budget->bucket, &account->policy->bucket, cost);
+	bucket_deposit(account->process, account->process_rule, cost);
+}
+
 int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random)
 {
 	struct budget *budget = account->budget;

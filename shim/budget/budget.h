@@ -63,6 +63,9 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
  * outcome then says better: a failure draws anew, a success clears it. */
 enum admission budget_admit(const struct account *account, int64_t cost, int64_t now);
 
+/* Gives back what an admission took: the attempt was no retry. */
+void budget_refund(const struct account *account, int64_t cost);
+
 /* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
  * that fails only starts it). Draws due_at. Returns the new streak (>= 1). */
 int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random);

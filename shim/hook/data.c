@@ -67,7 +67,7 @@ ssize_t send(int fd, const void *data, size_t n, int flags)
 {
 	if (WRITES(fd))
 		return real.send(fd, data, n, flags);
-	return traffic_sent(fd, real.send(fd, data, n, flags), flags);
+	return traffic_sent(fd, real.send(fd, data, n, flags), flags, data, n);
 }
 
 ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
@@ -75,26 +75,37 @@ ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct socka
 {
 	if (WRITES(fd))
 		return real.sendto(fd, data, n, flags, to, len);
-	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags);
+	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, data, n);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	ssize_t result;
+
 	if (WRITES(fd))
 		return real.sendmsg(fd, message, flags);
-	return traffic_sent(fd, real.sendmsg(fd, message, flags), flags);
+	result = real.sendmsg(fd, message, flags);
+	if (result <= 0)
+		return traffic_sent(fd, result, flags, NULL, 0);
+	return traffic_sent(fd, result, flags, message->msg_iov->iov_base,
+	                    message->msg_iov->iov_len);
 }
 
 ssize_t write(int fd, const void *data, size_t n)
 {
 	if (WRITES(fd))
 		return real.write(fd, data, n);
-	return traffic_sent(fd, real.write(fd, data, n), 0);
+	return traffic_sent(fd, real.write(fd, data, n), 0, data, n);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int n)
 {
+	ssize_t result;
+
 	if (WRITES(fd))
 		return real.writev(fd, parts, n);
-	return traffic_sent(fd, real.writev(fd, parts, n), 0);
+	result = real.writev(fd, parts, n);
+	if (result <= 0)
+		return traffic_sent(fd, result, 0, NULL, 0);
+	return traffic_sent(fd, result, 0, parts->iov_base, parts->iov_len);
 }

@@ -71,10 +71,10 @@ static int last_eai(const struct attempt *try)
 	}
 }
 
-static bool admitted(const struct attempt *try, enum admission admission, int64_t waited,
-                     int64_t now)
+static bool admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now)
 {
 	count(&shim_region->trouble);
+	try->paid = admission == ADMITTED;
 	if (admission == ADMITTED_PROBE)
 		TALLY(try, probes);
 	if (waited > 0)
@@ -149,8 +149,9 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 	if (account->budget->streak == 0)
 		wanted = 0; /* it came back since: tokens alone decide */
 	if (wanted > 0) {
-		struct unanswered kept = { thread_id(), try->answered.place, try->answered.at };
+		struct unanswered kept = try->answered;
 
+		kept.owner = thread_id();
 		failures_add(try->trial.destination, &kept);
 		end = wait_until(try->began + (wanted < bound ? wanted : bound), manner,
 		                 account->budget);

@@ -9,7 +9,7 @@
 
 #include "budget/budget.h"
 
-#define REGION_MAGIC        INT64_C(0x3130746567646272) /* "rbdget01", little endian */
+#define REGION_MAGIC        INT64_C(0x3230746567646272) /* "rbdget02", little endian */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
@@ -22,6 +22,7 @@ struct tally {
 	cell64 waited;      /* retries that waited before they went */
 	cell64 refused;     /* retries refused, parked or redirected; in observe: would have been */
 	cell64 probes;      /* retries let through without tokens, after `probe` */
+	cell64 mistaken;    /* retries whose request proved to be new work: paid back */
 	cell64 failures[8]; /* by enum failure; [0] unused */
 };
 
@@ -42,6 +43,10 @@ struct destination {
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see track/failures.h */
+	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
+	cell64 habit;                     /* what the program does after failures, track/habit.h */
+	cell64 answerers;                 /* whether threads answer each other's failures */
+	cell64 in_a_row;                  /* failures of any kind since the last success */
 	struct budget budget;
 	struct tally tally;
 	char name[REGION_NAME]; /* NUL-terminated */

@@ -3,6 +3,7 @@
 #include "track/attempt.h"
 
 #include "hook/real.h"
+#include "track/habit.h"
 #include "track/refresh.h"
 #include "track/state.h"
 #include "track/thread.h"
@@ -35,20 +36,31 @@ static bool is_excused(const struct attempt *try, const struct name_hit *hit)
 	return false;
 }
 
-/* First try or retry? Also counts the attempt, and writes it down where that is asked for. */
+/* First try or retry, as far as can be told before its request is seen (track/habit.h). */
+static bool is_retry(struct attempt *try, const struct name_hit *hit)
+{
+	int64_t horizon = try->account.policy->horizon;
+	int64_t failed_at = LOAD(try->account.budget->failed_at);
+
+	return failed_at != 0 && try->began - failed_at <= horizon &&
+	       failures_claim(try->trial.destination, thread_id(), horizon, try->began,
+	                      &try->answered) &&
+	       !is_excused(try, hit) && !habit_goes_on(try->trial.destination, try->answered.run);
+}
+
+/* Judges the attempt, counts it, and writes it down where that is asked for. */
 static void judge(struct attempt *try, const struct name_hit *hit)
 {
 	struct destination *destination = try->trial.destination;
-	const struct policy *policy = try->account.policy;
-	int64_t failed_at = LOAD(try->account.budget->failed_at);
 
-	try->trial.retry =
-	    failed_at != 0 && try->began - failed_at <= policy->horizon &&
-	    failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered) &&
-	    !is_excused(try, hit);
+	try->trial.retry = is_retry(try, hit);
+	try->trial.run = 1;
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
+		/* Until it says otherwise, for what the failed one was for. */
+		try->trial.print = try->answered.print;
+		try->trial.run = try->answered.run + 1;
 		announce(try->began);
 		refresh(try->began);
 		count(&destination->tally.retries);
@@ -185,7 +197,13 @@ void attempt_start(const struct attempt *try)
 		.owner = try->trial.owner,
 		.place = try->trial.place,
 		.phase = PHASE_CONNECTING,
-		.traits = try->trial.retry ? TRAIT_RETRY : 0,
+		.print = try->trial.print,
+		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
+		.answered_owner = try->answered.owner,
+		.answered_print = try->answered.print,
+		.answered_place = (uint16_t)try->answered.place,
+		.answered_run = (uint8_t)try->answered.run,
+		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0),
 	};
 	socket_enter(try->fd, &entry);
 }

@@ -23,7 +23,8 @@ struct attempt {
 	int family;                 /* of a lookup */
 	int saved_errno;            /* what errno was when the host called */
 	int64_t began;              /* ns */
-	struct unanswered answered; /* by a retry: the failure that it answers */
+	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
+	bool paid;                  /* a retry, with tokens */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
 	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */

@@ -7,7 +7,12 @@
  *
  * The rule (DESIGN section 4): a thread answers its own failures; failures whose outcome came back
  * on another thread than the one that connected, failures of threads that are gone, and those that
- * found no room here belong to nobody, and whoever tries next answers them.
+ * found no room here belong to nobody, and whoever tries next answers them. Where the program has
+ * shown that its threads answer each other's failures (track/habit.h) all belong to nobody.
+ *
+ * With each failure goes the print of the request that failed (track/request.h), so that an attempt
+ * can be held against it once its own request is seen. It is a second word, and may for a moment be
+ * missing or an earlier one's; then the print is unknown.
  *
  * All functions: thread-safe, async-signal-safe.
  */
@@ -22,6 +27,8 @@ struct unanswered {
 	int32_t owner;  /* thread id, or FAILURE_ANYONE */
 	uint32_t place; /* of the address among those of its name (track/names.h), 0 = none */
 	int64_t at;     /* ns, precise to 4 ms */
+	uint32_t print; /* of the request, 0 = unknown */
+	uint32_t run;   /* attempts for this request so far, 1..255 */
 };
 
 /* Adds a failure. */
@@ -31,5 +38,9 @@ void failures_add(struct destination *destination, const struct unanswered *fail
  * nobody. Those older than horizon ns are dropped on the way. False: there is none. */
 bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
                     struct unanswered *claimed);
+
+/* Claims a failure of this request (print, not 0), whose thread it was does not matter. */
+bool failures_claim_request(struct destination *destination, uint32_t print, int64_t horizon,
+                            int64_t now, struct unanswered *claimed);
 
 #endif

@@ -60,6 +60,8 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
 	trial->owner = LOAD(entry->owner);
 	trial->place = LOAD(entry->place);
+	trial->print = LOAD(entry->print);
+	trial->run = LOAD(entry->run);
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	return trial->destination;
 }
@@ -85,6 +87,9 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
 	unanswered.place = trial->place;
 	unanswered.at = now;
+	unanswered.print = trial->print;
+	unanswered.run = trial->run;
+	count(&destination->in_a_row);
 	names_failed(trial->place, now);
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
@@ -104,6 +109,8 @@ void outcome_success(struct destination *destination, uint32_t place)
 
 	names_answered(place);
 	STORE(destination->good_place, place);
+	if (LOAD(destination->in_a_row) != 0)
+		STORE(destination->in_a_row, 0);
 	count(&destination->tally.successes);
 	count(&shim_region->tally.successes);
 	if (streak > 0) {

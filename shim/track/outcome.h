@@ -14,6 +14,8 @@ struct trial {
 	struct destination *destination;
 	int32_t owner;  /* thread that tried */
 	uint32_t place; /* of the address among those of its name, 0 = none */
+	uint32_t print; /* of the request that it is for, 0 = not known (track/request.h) */
+	uint32_t run;   /* tries of that request, this one included */
 	bool retry;
 };
 

@@ -72,7 +72,7 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 	if (failure)
 		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
 	else if (try->trial.retry) /* nothing was tried: the failure stands */
-		attempt_unanswered(try, try->answered.at);
+		failures_add(try->trial.destination, &try->answered);
 }
 
 int attempt_settle(struct attempt *try, int result)
@@ -123,7 +123,8 @@ int attempt_settle_lookup(struct attempt *try, int result)
 
 void attempt_unanswered(struct attempt *try, int64_t now)
 {
-	struct unanswered failure = { try->trial.owner, try->answered.place, now };
+	struct unanswered failure = { try->trial.owner, try->answered.place, now, try->trial.print,
+		                      try->trial.run };
 
 	failures_add(try->trial.destination, &failure);
 	/* The horizon counts from the last time that somebody wanted to go. */

@@ -47,6 +47,7 @@ enum {
 	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
 	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
+	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
 };
 
 struct socket_entry {
@@ -59,6 +60,14 @@ struct socket_entry {
 	_Atomic(uint32_t) place;  /* of the address among those of its name */
 	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
 	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint32_t) print;  /* of the request in flight (track/request.h), 0 = not known */
+	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
+	 * it answers none. */
+	_Atomic(int32_t) answered_owner;
+	_Atomic(uint32_t) answered_print;
+	_Atomic(uint16_t) answered_place;
+	_Atomic(uint8_t) answered_run;
+	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) phase;
 	_Atomic(uint16_t) traits;
 };
@@ -97,7 +106,7 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
  * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
 static inline bool socket_turn(int fd, enum phase from)
 {
-	const unsigned int harmless = TRAIT_RETRY | TRAIT_WAITED | TRAIT_NOWAIT;
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_WAITED | TRAIT_NOWAIT;
 	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include "track/traffic.h"
 
 #include "hook/real.h"
+#include "track/hindsight.h"
 #include "track/outcome.h"
 #include "track/state.h"
 #include "track/thread.h"
@@ -208,7 +209,16 @@ static void lives(int fd, struct socket_entry *entry)
 	outcome_success(trial.destination, trial.place);
 }
 
-static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags)
+static void asked(struct socket_entry *entry, const void *data, size_t n)
+{
+	if (LOAD(entry->traits) & TRAIT_SERVED)
+		hindsight_next(entry, data, n);
+	else
+		hindsight_first(entry, data, n);
+}
+
+static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, const void *data,
+                                              size_t n)
 {
 	int saved = errno;
 	struct socket_entry *entry;
@@ -228,8 +238,8 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags)
 	if (result > 0) {
 		if (phase == PHASE_ASKED)
 			lives(fd, entry);
-		else if (phase != PHASE_DONE)
-			socket_move(fd, entry, phase, PHASE_ASKED);
+		else if (phase != PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
+			asked(entry, data, n < (size_t)result ? n : (size_t)result);
 	} else if (result < 0 && phase != PHASE_DONE && saved != EINTR) {
 		failed(fd, entry, phase, saved, flags);
 	}
@@ -238,9 +248,9 @@ out:
 	return result;
 }
 
-ssize_t traffic_sent(int fd, ssize_t result, int flags)
+ssize_t traffic_sent(int fd, ssize_t result, int flags, const void *data, size_t n)
 {
-	if (result > 0 && socket_turn(fd, PHASE_ANSWERED))
+	if (result > 0 && is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
 		return result;
-	return sent(fd, result, flags);
+	return sent(fd, result, flags, data, n);
 }

@@ -13,6 +13,7 @@
 /* wanted: bytes asked for; flags: as for recv, 0 for read. */
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags);
 
-ssize_t traffic_sent(int fd, ssize_t result, int flags);
+/* data: n bytes that the host gave to be sent, the first of them; looked at only up to result. */
+ssize_t traffic_sent(int fd, ssize_t result, int flags, const void *data, size_t n);
 
 #endif

@@ -20,7 +20,7 @@ static int32_t me(void)
 
 static void fail(int32_t owner, uint32_t lookup, int64_t at)
 {
-	struct unanswered failure = { owner, lookup, at };
+	struct unanswered failure = { owner, lookup, at, 0, 1 };
 
 	failures_add(&destination, &failure);
 }
@@ -157,4 +157,41 @@ Test(failures, hostile_words_claim_something_or_nothing_but_end)
 		claim(me(), NOW, &claimed);
 		cr_assert(claimed.at <= NOW);
 	}
+}
+
+Test(failures, each_goes_with_its_story)
+{
+	struct unanswered first = { me(), 1, NOW, 111, 2 }, second = { me(), 1, NOW, 222, 300 };
+	struct unanswered claimed;
+
+	failures_add(&destination, &first);
+	failures_add(&destination, &second);
+	cr_assert_not(failures_claim_request(&destination, 333, HORIZON, NOW, &claimed));
+	cr_assert_not(
+	    failures_claim_request(&destination, 222, HORIZON, NOW + HORIZON + NS_PER_S, &claimed));
+	cr_assert(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
+	cr_expect_eq(claimed.run, 255);
+	cr_assert_not(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_expect_eq(claimed.print, 111);
+	cr_expect_eq(claimed.run, 2);
+}
+
+/* Written after the failure itself, so for a moment it is what stood there before. */
+Test(failures, the_story_of_another_is_not_believed)
+{
+	struct unanswered first = { me(), 1, NOW, 111, 2 }, second = { me(), 5, NOW, 222, 3 };
+	struct unanswered claimed;
+	int64_t story;
+
+	failures_add(&destination, &first);
+	story = destination.stories[0];
+	cr_assert(claim(me(), NOW, &claimed));
+	failures_add(&destination, &second);
+	destination.stories[0] = story;
+	cr_assert_not(failures_claim_request(&destination, 111, HORIZON, NOW, &claimed));
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_expect_eq(claimed.place, 5);
+	cr_expect_eq(claimed.print, 0);
+	cr_expect_eq(claimed.run, 1);
 }

@@ -101,7 +101,7 @@ static inline ssize_t host_send(int fd, const char *text)
 
 	if (!(socket_watched(fd) & WATCH_WRITE))
 		return send(fd, text, n, MSG_NOSIGNAL);
-	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL);
+	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, text, n);
 }
 
 static inline ssize_t host_recv(int fd, size_t n, int flags)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The print of a request: enough of it, hashed, to tell whether two are the same. */
+#ifndef RETRYBUDGET_TRACK_REQUEST_H
+#define RETRYBUDGET_TRACK_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The print of a request that begins with these n bytes, the first that the host wrote. Of its
+ * first line (at most 128 bytes) and its last 32 bytes: what lies between varies from try to try
+ * in some programs (a date, a trace id, the number of the try). 0: they tell nothing, as a TLS
+ * greeting, which is different each time. Pure. */
+uint32_t request_print(const void *data, size_t n);
+
+#endif

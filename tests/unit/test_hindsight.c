@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* What the requests teach: whether an attempt that follows a failure is the same work again. */
+#include "track_fixture.h"
+
+#include "pace/pace.h"
+#include "track/habit.h"
+
+TestSuite(hindsight, .init = start_shim);
+
+static int64_t retries(void)
+{
+	return shim_region->tally.retries;
+}
+
+static int64_t mistaken(void)
+{
+	return shim_region->tally.mistaken;
+}
+
+/* One connection on which a request goes out; the peer takes it and hangs up. */
+static void fails(const struct server *server, const char *request)
+{
+	struct talk talk = talk_to(server);
+
+	cr_assert_eq(host_send(talk.host, request), (ssize_t)strlen(request));
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+}
+
+static void works(const struct server *server, const char *request)
+{
+	struct talk talk = talk_to(server);
+
+	cr_assert_eq(host_send(talk.host, request), (ssize_t)strlen(request));
+	peer_hears(&talk);
+	peer_says(&talk, "done");
+	cr_assert_eq(host_recv(talk.host, 8, 0), 4);
+	host_close(talk.host);
+}
+
+/* Works through a list: `each` tries for every entry, all in vain. */
+static void work_through(const struct server *server, int from, int to, int each)
+{
+	char request[32];
+
+	for (int i = from; i < to; i++) {
+		snprintf(request, sizeof(request), "get job_%d\r\n", i);
+		for (int n = 0; n < each; n++)
+			fails(server, request);
+	}
+}
+
+Test(hindsight, the_same_request_again_is_a_retry)
+{
+	struct server server = serve(8);
+
+	work_through(&server, 0, 1, 30);
+	cr_expect_eq(retries(), 29, "%d", (int)retries());
+	cr_expect_eq(mistaken(), 0);
+}
+
+Test(hindsight, who_works_through_a_list_is_soon_left_alone)
+{
+	struct server server = serve(8);
+	int64_t learned;
+
+	work_through(&server, 0, 5, 1);
+	learned = retries();
+	cr_expect(learned >= 1 && learned <= 3, "%d", (int)learned);
+	cr_expect_eq(mistaken(), learned);
+	work_through(&server, 5, 60, 1);
+	cr_expect_eq(retries(), learned, "%d", (int)retries());
+	cr_expect(destination_at_port(&server)->budget.streak <= 3);
+}
+
+Test(hindsight, after_the_last_try_comes_new_work)
+{
+	struct server server = serve(8);
+
+	work_through(&server, 0, 4, 3);
+	cr_expect_eq(retries() - mistaken(), 4 * 2);
+	work_through(&server, 4, 24, 3);
+	cr_expect(mistaken() <= 3, "%d", (int)mistaken());
+	cr_expect_eq(retries() - mistaken(), 24 * 2, "%d", (int)(retries() - mistaken()));
+}
+
+/* A program that is known to go on, and then does not. */
+Test(hindsight, a_habit_can_be_unlearned)
+{
+	struct server server = serve(8);
+	int64_t before;
+
+	work_through(&server, 0, 6, 1);
+	before = retries();
+	work_through(&server, 6, 7, 40);
+	cr_expect(retries() - before >= 40 - 20, "%d", (int)(retries() - before));
+	before = retries();
+	work_through(&server, 7, 8, 10);
+	cr_expect(retries() - before >= 9, "%d", (int)(retries() - before));
+}
+
+/* One try for each so far, two from now on. */
+Test(hindsight, a_habit_can_change)
+{
+	struct server server = serve(8);
+	int64_t before;
+
+	work_through(&server, 0, 6, 1);
+	work_through(&server, 6, 14, 2);
+	before = retries() - mistaken();
+	work_through(&server, 14, 24, 2);
+	cr_expect_eq(retries() - mistaken() - before, 10, "%d",
+	             (int)(retries() - mistaken() - before));
+}
+
+/* Tries that reach nobody send nothing, and are still tries of the same request. */
+Test(hindsight, refused_tries_count)
+{
+	struct server server = serve(8);
+	struct destination *destination;
+
+	for (int i = 0; i < 4; i++) {
+		work_through(&server, i, i + 1, 1);
+		destination = destination_at_port(&server);
+		for (int n = 0; n < 2; n++) {
+			struct attempt try;
+			int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+			cr_assert(attempt_begin_connect(
+			    &try, fd, (struct sockaddr *)&server.address, sizeof(server.address)));
+			attempt_start(&try);
+			errno = ECONNREFUSED;
+			attempt_settle(&try, -1);
+			host_close(fd);
+		}
+	}
+	cr_expect(habit_goes_on(destination, 3));
+	cr_expect_not(habit_goes_on(destination, 1));
+}
+
+/* Whatever it is for: nothing but failure for so long is a storm. */
+Test(hindsight, a_storm_is_a_storm)
+{
+	struct server server = serve(8);
+
+	work_through(&server, 0, 130, 1);
+	cr_expect(retries() >= 25 && retries() <= 33, "%d", (int)retries());
+}
+
+Test(hindsight, a_success_ends_the_row)
+{
+	struct server server = serve(8);
+
+	for (int i = 0; i < 3; i++) {
+		struct talk talk;
+
+		work_through(&server, i * 50, (i + 1) * 50, 1);
+		talk = talk_to(&server);
+		one_turn(&talk);
+		host_close(talk.host);
+	}
+	cr_expect(retries() <= 3, "%d", (int)retries());
+}
+
+/* Two pieces of work under way at once, as in an event loop. */
+Test(hindsight, a_failure_stands_until_its_own_request_comes)
+{
+	struct server server = serve(8);
+
+	fails(&server, "get one\r\n");
+	fails(&server, "get two\r\n");
+	cr_expect_eq(mistaken(), 1);
+	fails(&server, "get one\r\n");
+	fails(&server, "get two\r\n");
+	cr_expect_eq(retries(), 3);
+	cr_expect_eq(mistaken(), 1, "%d", (int)mistaken());
+}
+
+/* Paid for as a retry, and proved to be none. */
+Test(hindsight, a_mistake_is_paid_back)
+{
+	struct server server = serve(8);
+	struct destination *destination;
+	struct talk talk = { .host = socket(AF_INET, SOCK_STREAM, 0) };
+	struct attempt try;
+	int64_t own, process, now = monotonic();
+
+	fails(&server, "get one\r\n");
+	destination = destination_at_port(&server);
+	cr_assert(attempt_begin_connect(&try, talk.host, (struct sockaddr *)&server.address,
+	                                sizeof(server.address)));
+	cr_assert(try.trial.retry);
+	own = bucket_level(try.account.process, try.account.process_rule, now);
+	cr_assert(pace(&try));
+	cr_assert(try.paid);
+	process = bucket_level(try.account.process, try.account.process_rule, now);
+	cr_assert(process < own, "a token was taken");
+	own = bucket_level(&destination->budget.bucket, &try.account.policy->bucket, now);
+	attempt_start(&try);
+	attempt_settle(&try, connect(talk.host, try.address, try.len));
+	cr_assert_eq(host_send(talk.host, "get two\r\n"), 9);
+	cr_expect_eq(bucket_level(&destination->budget.bucket, &try.account.policy->bucket, now),
+	             own + MT_PER_TOKEN);
+	cr_expect_eq(bucket_level(try.account.process, try.account.process_rule, now),
+	             process + MT_PER_TOKEN);
+	cr_expect_eq(mistaken(), 1);
+}
+
+struct worker {
+	const struct server *server;
+	pthread_barrier_t turn;
+	char request[32];
+	bool over;
+};
+
+static void *tries_first(void *given)
+{
+	struct worker *worker = given;
+
+	for (;;) {
+		pthread_barrier_wait(&worker->turn);
+		if (worker->over)
+			return NULL;
+		fails(worker->server, worker->request);
+		pthread_barrier_wait(&worker->turn);
+	}
+}
+
+/* A job that failed goes back to a queue, and another worker takes it from there, while the first
+ * lives on and keeps its failures for itself. */
+Test(hindsight, threads_that_answer_each_other_are_found_out)
+{
+	struct server server = serve(8);
+	struct worker worker = { .server = &server };
+	int64_t before = 0;
+	pthread_t first;
+
+	cr_assert_eq(pthread_barrier_init(&worker.turn, NULL, 2), 0);
+	cr_assert_eq(pthread_create(&first, NULL, tries_first, &worker), 0);
+	for (int i = 0; i < 8; i++) {
+		snprintf(worker.request, sizeof(worker.request), "get job_%d\r\n", i);
+		pthread_barrier_wait(&worker.turn);
+		pthread_barrier_wait(&worker.turn);
+		if (i == 7)
+			before = retries();
+		works(&server, worker.request);
+	}
+	cr_expect(habit_is_shared(destination_at_port(&server)));
+	cr_expect_eq(retries() - before, 1, "the other's failure is answered here");
+	worker.over = true;
+	pthread_barrier_wait(&worker.turn);
+	pthread_join(first, NULL);
+}
+
+/* What a TLS client sends first is different each time, and says nothing. */
+Test(hindsight, nothing_is_learned_from_tls)
+{
+	struct server server = serve(8);
+	char greeting[] = "\x16\x03\x01\x01\x01random?";
+
+	for (int i = 0; i < 12; i++) {
+		greeting[5] = (char)('a' + i);
+		fails(&server, greeting);
+	}
+	cr_expect_eq(retries(), 11, "%d", (int)retries());
+	cr_expect_eq(mistaken(), 0);
+}
+
+/* A request on a kept connection fails; the connection that replaces it carries the same one. */
+Test(hindsight, a_request_on_a_kept_connection_is_known)
+{
+	struct server server = serve(8);
+
+	for (int i = 0; i < 6; i++) {
+		struct talk talk = talk_to(&server);
+		char request[32];
+
+		/* Until something has failed the short way is taken, and nothing is known. */
+		talk.destination->budget.streak = 1;
+		one_turn(&talk);
+		shim_region->trouble++;
+		snprintf(request, sizeof(request), "get job_%d\r\n", i);
+		host_send(talk.host, request);
+		peer_hears(&talk);
+		peer_closes(&talk);
+		cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+		host_close(talk.host);
+	}
+	/* Each begins with the same question, which is not the one that had failed. */
+	cr_expect(mistaken() >= 1 && mistaken() <= 3, "%d of %d", (int)mistaken(), (int)retries());
+}
