@@ -18,7 +18,7 @@ static void *find(const char *name)
 {
 	void *found;
 
-	if (finding)
+	if (finding || !dlsym)
 		return NULL;
 	finding = true;
 	found = dlsym(RTLD_NEXT, name);

@@ -42,7 +42,7 @@ static bool handlers_restart(void)
 {
 	sigset_t blocked;
 
-	if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0)
+	if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0)
 		return false;
 	for (int number = 1; number < NSIG; number++) {
 		struct sigaction action;
@@ -96,7 +96,8 @@ enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct
 
 	for (;; now = monotonic()) {
 
-		pthread_testcancel();
+		if (pthread_testcancel)
+			pthread_testcancel();
 		if (now >= deadline || slices-- < 0)
 			break;
 		if (budget && atomic_load_explicit(&budget->streak, memory_order_relaxed) == 0) {

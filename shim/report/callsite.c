@@ -192,7 +192,7 @@ void callsite_prepare(void)
 	const char *base;
 	void *library;
 
-	if (atomic_load(&ready))
+	if (atomic_load(&ready) || !dlopen || !dlsym)
 		return;
 	/* One that the host uses itself is not ours to change. */
 	if (dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))
