@@ -82,7 +82,7 @@ int socket(int domain, int type, int protocol)
 static int accepted(int fd)
 {
 	if (fd >= 0 && shim_ready()) {
-		thread_facts.work = true;
+		thread_asked(true);
 		socket_created(fd, WATCH_SERVER);
 	}
 	return fd;

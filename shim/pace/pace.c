@@ -183,7 +183,10 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 {
 	const struct account *account = &try->account;
 	struct socket_entry entry = { .phase = PHASE_HELD_BACK };
-	int64_t due = budget_due(account, cost, try->began);
+	/* The first of a streak would wait for a moment, and to be held back is to fail: it goes if
+	 * it can pay. */
+	int64_t due = account->budget->streak > 1 ? budget_due(account, cost, try->began)
+	                                          : budget_token_wait(account, cost, try->began);
 	enum admission admission = REFUSED;
 	int err;
 

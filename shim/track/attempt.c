@@ -14,38 +14,33 @@
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
-/* An excuse for an attempt that comes after a failure (DESIGN section 4). */
-static bool is_excused(const struct attempt *try, const struct name_hit *hit)
+/* Failover sweep (DESIGN section 4): another address of the name, one that is not known to be bad,
+ * or a bad address of a name that is well, with which the host begins every sweep. */
+static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
-	const struct unanswered *failure = &try->answered;
 	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
+	uint32_t failed = try->answered.place;
 
-	if (hit->place && failure->place) {
-		/* Failover sweep: another address of the name, one that is not known to be bad. */
-		if (failure->place != hit->place && hit->untried)
-			return true;
-		/* A bad address of a name that is well: the host begins every sweep with it. */
-		if (failure->place == hit->place && good && good != hit->place)
-			return true;
-	}
-	/* New work: somebody asked this thread for something since. It excuses one attempt. */
-	if (thread_facts.work) {
-		thread_facts.work = false;
-		return true;
-	}
-	return false;
+	if (!hit->place || !failed)
+		return false;
+	return failed != hit->place ? hit->untried : good && good != hit->place;
 }
 
-/* First try or retry, as far as can be told before its request is seen (track/habit.h). */
+/* First try or retry, as far as can be told before its request is seen (track/hindsight.h). */
 static bool is_retry(struct attempt *try, const struct name_hit *hit)
 {
+	struct destination *destination = try->trial.destination;
 	int64_t horizon = try->account.policy->horizon;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
+	bool claimed =
+	    failed_at != 0 && try->began - failed_at <= horizon &&
+	    failures_claim(destination, thread_id(), horizon, try->began, &try->answered);
+	bool asked = thread_is_asked(destination_slot(destination), claimed ? try->answered.at : 0);
 
-	return failed_at != 0 && try->began - failed_at <= horizon &&
-	       failures_claim(try->trial.destination, thread_id(), horizon, try->began,
-	                      &try->answered) &&
-	       !is_excused(try, hit) && !habit_goes_on(try->trial.destination, try->answered.run);
+	if (!claimed || is_sweep(try, hit))
+		return false;
+	try->excused = asked && !habit_has_no_excuse(destination);
+	return !try->excused;
 }
 
 /* Judges the attempt, counts it, and writes it down where that is asked for. */
@@ -191,6 +186,7 @@ void attempt_start(const struct attempt *try)
 		return;
 	entry = (struct socket_entry) {
 		.since = try->trial.retry ? monotonic() : try->began, /* not our own wait */
+		.began = try->began,
 		.process = thread_process(),
 		.slot = destination_slot(try->trial.destination),
 		.generation = (uint32_t)LOAD(try->trial.destination->generation),
@@ -199,11 +195,15 @@ void attempt_start(const struct attempt *try)
 		.phase = PHASE_CONNECTING,
 		.print = try->trial.print,
 		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
+		.answered_at = try->answered.at,
 		.answered_owner = try->answered.owner,
 		.answered_print = try->answered.print,
 		.answered_place = (uint16_t)try->answered.place,
 		.answered_run = (uint8_t)try->answered.run,
-		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0),
+		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
+		          (try->excused ? TRAIT_EXCUSED : 0) |
+		          (try->answered.passed ? TRAIT_PASSED : 0) |
+		          (try->answered.seen ? TRAIT_ANSWERS_SEEN : 0),
 	};
 	socket_enter(try->fd, &entry);
 }

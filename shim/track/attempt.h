@@ -25,6 +25,7 @@ struct attempt {
 	int64_t began;              /* ns */
 	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
 	bool paid;                  /* a retry, with tokens */
+	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
 	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */

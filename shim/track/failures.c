@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
  * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The story beside
- * it: 24 bits that tell which word it goes with, 8 of run, 32 of print. */
+ * it: 12 bits that tell which word it goes with, 1 each for held, passed and seen, 12 of finer
+ * time, 5 of run, 32 of print. */
 #include "track/failures.h"
 
 #include "track/habit.h"
@@ -12,6 +13,16 @@
 #define TIME_SHIFT 22 /* 4.2 ms */
 #define TIME_BITS  30 /* wraps after 52 days; a failure that old is read as young once */
 #define TIME_MASK  ((UINT64_C(1) << TIME_BITS) - 1)
+#define FINE_SHIFT 10 /* 1 us: new work may come soon after a failure */
+#define FINE_MASK  0xfff
+#define RUN_MAX    31
+
+#define STORY_RUN    32
+#define STORY_SEEN   (UINT64_C(1) << 37)
+#define STORY_FINE   38
+#define STORY_PASSED (UINT64_C(1) << 50)
+#define STORY_HELD   (UINT64_C(1) << 51)
+#define STORY_CHECK  52
 
 static int64_t pack(const struct unanswered *failure)
 {
@@ -32,7 +43,7 @@ static struct unanswered unpack(int64_t packed, int64_t now)
 	return (struct unanswered) {
 		.owner = (int32_t)(word >> 42),
 		.place = (uint32_t)(word >> 30) & 0xfff,
-		.at = now - (int64_t)(age << TIME_SHIFT),
+		.at = (int64_t)((units - age) << TIME_SHIFT),
 		.run = 1,
 	};
 }
@@ -41,14 +52,17 @@ static uint64_t check_of(int64_t word)
 {
 	uint64_t bits = (uint64_t)word;
 
-	return (bits ^ bits >> 24 ^ bits >> 48) & 0xffffff;
+	return (bits ^ bits >> 12 ^ bits >> 24 ^ bits >> 36 ^ bits >> 48 ^ bits >> 60) & 0xfff;
 }
 
 static int64_t pack_story(const struct unanswered *failure, int64_t word)
 {
-	uint64_t run = failure->run > 255 ? 255 : failure->run;
+	uint64_t run = failure->run > RUN_MAX ? RUN_MAX : failure->run;
+	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
 
-	return (int64_t)(check_of(word) << 40 | run << 32 | failure->print);
+	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE | run << STORY_RUN |
+	                 failure->print | (failure->seen ? STORY_SEEN : 0) |
+	                 (failure->passed ? STORY_PASSED : 0) | (failure->held ? STORY_HELD : 0));
 }
 
 /* Adds what the story says, if it goes with the word. */
@@ -56,24 +70,73 @@ static void unpack_story(struct unanswered *failure, int64_t packed, int64_t wor
 {
 	uint64_t story = (uint64_t)packed;
 
-	if (story >> 40 != check_of(word))
+	if (story >> STORY_CHECK != check_of(word))
 		return;
 	failure->print = (uint32_t)story;
-	failure->run = (uint32_t)(story >> 32) & 0xff;
+	failure->run = (uint32_t)(story >> STORY_RUN) & RUN_MAX;
+	failure->seen = story & STORY_SEEN;
+	failure->passed = story & STORY_PASSED;
+	failure->held = story & STORY_HELD;
+	failure->at += (int64_t)(story >> STORY_FINE & FINE_MASK) << FINE_SHIFT;
+}
+
+static struct unanswered look(struct destination *destination, int place, int64_t word, int64_t now)
+{
+	struct unanswered one = unpack(word, now);
+
+	unpack_story(&one, atomic_load(&destination->stories[place]), word);
+	return one;
+}
+
+/* The place of a failure that attempts pass over, the oldest; -1: there is none. */
+static int least_place(struct destination *destination, int64_t now, int64_t *word)
+{
+	int64_t oldest = INT64_MAX;
+	int least = -1;
+
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t here = atomic_load(&destination->failures[i]);
+		struct unanswered one;
+
+		if (here == 0)
+			continue;
+		one = look(destination, i, here, now);
+		if (one.passed && one.at < oldest) {
+			oldest = one.at;
+			least = i;
+			*word = here;
+		}
+	}
+	return least;
+}
+
+static bool put(struct destination *destination, int place, int64_t before,
+                const struct unanswered *failure)
+{
+	struct unanswered kept = *failure;
+	int64_t word;
+
+	/* Up to the next unit: what was asked for before it must not seem to have come after. */
+	kept.at += (INT64_C(1) << FINE_SHIFT) - 1;
+	word = pack(&kept);
+	if (!atomic_compare_exchange_strong(&destination->failures[place], &before, word))
+		return false;
+	atomic_store(&destination->stories[place], pack_story(&kept, word));
+	return true;
 }
 
 void failures_add(struct destination *destination, const struct unanswered *failure)
 {
-	int64_t word = pack(failure), empty;
+	int64_t before = 0;
+	int least;
 
-	for (int i = 0; i < REGION_FAILURES; i++) {
-		empty = 0;
+	for (int i = 0; i < REGION_FAILURES; i++)
 		if (atomic_load_explicit(&destination->failures[i], memory_order_relaxed) == 0 &&
-		    atomic_compare_exchange_strong(&destination->failures[i], &empty, word)) {
-			atomic_store(&destination->stories[i], pack_story(failure, word));
+		    put(destination, i, 0, failure))
 			return;
-		}
-	}
+	least = least_place(destination, failure->at, &before);
+	if (least >= 0 && put(destination, least, before, failure))
+		return;
 	atomic_store(&destination->unclaimed_at, failure->at);
 	atomic_fetch_add(&destination->unclaimed, 1);
 }
@@ -125,48 +188,91 @@ static enum kinship kinship(int32_t owner, int32_t thread, bool of_all, enum kin
 static bool take(struct destination *destination, int place, int64_t word, int64_t now,
                  struct unanswered *claimed)
 {
-	int64_t story = atomic_load(&destination->stories[place]);
+	struct unanswered one = look(destination, place, word, now);
 
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &word, 0))
 		return false;
-	*claimed = unpack(word, now);
-	unpack_story(claimed, story, word);
+	*claimed = one;
 	return true;
+}
+
+/* Notes that an attempt came which was something else. */
+static void pass_over(struct destination *destination, int place, int64_t word)
+{
+	int64_t story = atomic_load(&destination->stories[place]);
+
+	if ((uint64_t)story >> STORY_CHECK == check_of(word))
+		atomic_compare_exchange_strong(&destination->stories[place], &story,
+		                               (int64_t)((uint64_t)story | STORY_PASSED));
+}
+
+/* The best of what this thread may answer, as it was when looked at. */
+struct choice {
+	int place; /* -1: none */
+	int64_t word;
+	enum kinship kin;
+	bool expected;     /* by habit */
+	bool early;        /* the program would have waited longer */
+	uint32_t last_try; /* of its request, as the program is known; 0 = not so far */
+	int64_t at;
+};
+
+/* True if a is to be answered rather than b. Where the program's pause is known the oldest is the
+ * next to be tried again; else the newest is what the attempt follows. */
+static bool is_better(const struct choice *a, const struct choice *b, bool oldest)
+{
+	if (b->place < 0 || a->expected != b->expected)
+		return b->place < 0 || a->expected;
+	if (a->kin != b->kin)
+		return a->kin > b->kin;
+	return a->expected && oldest ? a->at < b->at : a->at > b->at;
+}
+
+static struct choice choose(struct destination *destination, int32_t thread, int64_t horizon,
+                            int64_t now)
+{
+	bool of_all = habit_is_shared(destination), oldest = habit_has_pause(destination);
+	struct choice best = { .place = -1 };
+
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t word = atomic_load(&destination->failures[i]);
+		struct unanswered one;
+		struct choice this;
+
+		if (word == 0)
+			continue;
+		one = look(destination, i, word, now);
+		if (now - one.at > horizon) {
+			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
+			continue;
+		}
+		if (one.passed)
+			continue;
+		this = (struct choice) { .place = i, .word = word, .at = one.at };
+		this.early = !one.held && !habit_has_waited(destination, now - one.at);
+		this.last_try = habit_last_try(destination, one.run);
+		this.expected = !this.early && !this.last_try;
+		this.kin = kinship(one.owner, thread, of_all, best.kin);
+		if (this.kin != STRANGER && is_better(&this, &best, oldest))
+			best = this;
+	}
+	return best;
 }
 
 bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
                     struct unanswered *claimed)
 {
-	bool of_all = habit_is_shared(destination);
-
 	for (;;) {
-		int best = -1;
-		int64_t best_word = 0;
-		enum kinship best_kin = STRANGER;
+		struct choice best = choose(destination, thread, horizon, now);
 
-		for (int i = 0; i < REGION_FAILURES; i++) {
-			int64_t word = atomic_load(&destination->failures[i]);
-			struct unanswered one;
-			enum kinship kin;
-
-			if (word == 0)
-				continue;
-			one = unpack(word, now);
-			if (now - one.at > horizon) {
-				atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
-				continue;
-			}
-			kin = kinship(one.owner, thread, of_all, best_kin);
-			if (kin > best_kin || (kin == best_kin && kin != STRANGER &&
-			                       one.at > unpack(best_word, now).at)) {
-				best = i;
-				best_word = word;
-				best_kin = kin;
-			}
-		}
-		if (best < 0)
+		if (best.place < 0)
 			return claim_unplaced(destination, horizon, now, claimed);
-		if (take(destination, best, best_word, now, claimed))
+		if (!best.expected && habit_presume(destination, best.last_try)) {
+			if (!best.early)
+				pass_over(destination, best.place, best.word);
+			return false;
+		}
+		if (take(destination, best.place, best.word, now, claimed))
 			return true;
 	}
 }
@@ -180,8 +286,7 @@ bool failures_claim_request(struct destination *destination, uint32_t print, int
 
 		if (word == 0)
 			continue;
-		one = unpack(word, now);
-		unpack_story(&one, atomic_load(&destination->stories[i]), word);
+		one = look(destination, i, word, now);
 		if (one.print == print && now - one.at <= horizon &&
 		    take(destination, i, word, now, claimed))
 			return true;

@@ -26,16 +26,21 @@
 struct unanswered {
 	int32_t owner;  /* thread id, or FAILURE_ANYONE */
 	uint32_t place; /* of the address among those of its name (track/names.h), 0 = none */
-	int64_t at;     /* ns, precise to 4 ms */
+	int64_t at;     /* ns, precise to 1 us; 4 ms without its story */
 	uint32_t print; /* of the request, 0 = unknown */
-	uint32_t run;   /* attempts for this request so far, 1..255 */
+	uint32_t run;   /* attempts for this request so far, 1..31 */
+	bool held;      /* by us: when the host will learn of it is not known */
+	bool seen;      /* the request of each of them has been seen */
+	bool passed;    /* something else has come in its place: only its own request answers it */
 };
 
 /* Adds a failure. */
 void failures_add(struct destination *destination, const struct unanswered *failure);
 
-/* Claims the failure that an attempt of this thread answers: its own, newest first, else one of
- * nobody. Those older than horizon ns are dropped on the way. False: there is none. */
+/* Claims the failure that an attempt of this thread answers: of those that the program is expected
+ * to answer now (track/habit.h) its own before one of nobody, and the newest; where it is known how
+ * long the program waits before it tries again, the oldest. Those older than horizon ns are dropped
+ * on the way. False: there is none, or the attempt is taken for new work. */
 bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
                     struct unanswered *claimed);
 

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts of what was seen, four bits each: for each length of a run how often the program tried
- * again and how often it went on. When one is full both are halved, so that the new outweighs the
- * old. */
+/* Counts of what was seen, four bits each, in pairs: this, and its opposite. When one is full both
+ * are halved, so that the new outweighs the old. */
 #include "track/habit.h"
 
-#define RUNS 8  /* longer runs count as this long */
+#define RUNS 8  /* pairs of `habit`: tried again, went on; longer runs count as this long */
 #define FULL 15 /* of a count */
+
+/* The pairs of `answerers`. */
+enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
 
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
 #define LEAST 2
 
-/* Failures in a row after which nothing is taken for new work any more. Ten times what a looping
- * client gets through in the first half minute of an outage: it bounds what a program that works
- * through a list, one try for each entry, sends to a dead server before the budget takes over. */
-#define STORM 100
+/* So much work in a row may be new without a success. Of a program that makes one try for each
+ * entry of an endless list: nothing else would stop it before a dead server. One that tries each
+ * several times is held up by those tries, and gets a batch through. */
+#define STORM_OF_ONES 6
+#define STORM         256
+
+/* Shorter pauses tell nothing: the next piece of work may come as soon. A timer may be a little
+ * early, and the moment of the failure be noted a little late. */
+#define PAUSE_MIN (5 * NS_PER_MS)
+#define SLACK     (NS_PER_MS / 2)
 
 static unsigned int nibble(uint64_t cell, unsigned int at)
 {
@@ -52,9 +60,23 @@ static unsigned int pair_of(uint32_t run)
 	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
 }
 
-void habit_tried_again(struct destination *destination, uint32_t run)
+/* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
+ * rare short one is forgotten. */
+static void learn_pause(cell64 *cell, int64_t pause)
+{
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
+
+	pause = pause < 1 ? 1 : pause;
+	do {
+		next = seen <= 0 || pause < seen ? pause : seen + (pause - seen) / 256;
+	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
+	                                                memory_order_relaxed));
+}
+
+void habit_tried_again(struct destination *destination, uint32_t run, int64_t age)
 {
 	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
+	learn_pause(&destination->pause, age);
 }
 
 void habit_went_on(struct destination *destination, uint32_t run)
@@ -62,18 +84,57 @@ void habit_went_on(struct destination *destination, uint32_t run)
 	learn(&destination->habit, pair_of(run) + 1, pair_of(run));
 }
 
-bool habit_goes_on(const struct destination *destination, uint32_t run)
+bool habit_has_pause(const struct destination *destination)
 {
-	return outweighs(&destination->habit, pair_of(run) + 1, pair_of(run)) &&
-	       atomic_load_explicit(&destination->in_a_row, memory_order_relaxed) < STORM;
+	return atomic_load_explicit(&destination->pause, memory_order_relaxed) != 0;
+}
+
+uint32_t habit_last_try(const struct destination *destination, uint32_t run)
+{
+	for (uint32_t tries = 1; tries <= run && tries <= RUNS; tries++)
+		if (outweighs(&destination->habit, pair_of(tries) + 1, pair_of(tries)))
+			return tries;
+	return 0;
+}
+
+bool habit_has_waited(const struct destination *destination, int64_t age)
+{
+	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
+
+	return pause < PAUSE_MIN || age >= pause - pause / 64 - SLACK;
+}
+
+bool habit_is_storm(const struct destination *destination, uint32_t tries)
+{
+	return atomic_load_explicit(&destination->presumed, memory_order_relaxed) >=
+	       (tries > 1 ? STORM : STORM_OF_ONES);
+}
+
+bool habit_presume(struct destination *destination, uint32_t tries)
+{
+	if (habit_is_storm(destination, tries))
+		return false;
+	count(&destination->presumed);
+	return true;
 }
 
 void habit_answered(struct destination *destination, bool by_another)
 {
-	learn(&destination->answerers, by_another, !by_another);
+	learn(&destination->answerers, by_another ? BY_ANOTHER : BY_ITSELF,
+	      by_another ? BY_ITSELF : BY_ANOTHER);
 }
 
 bool habit_is_shared(const struct destination *destination)
 {
-	return outweighs(&destination->answerers, 1, 0);
+	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
+}
+
+void habit_excused(struct destination *destination, bool rightly)
+{
+	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
+}
+
+bool habit_has_no_excuse(const struct destination *destination)
+{
+	return outweighs(&destination->answerers, WRONGLY, RIGHTLY);
 }

@@ -8,20 +8,30 @@
 #include "track/outcome.h"
 #include "track/request.h"
 #include "track/state.h"
-#include "track/thread.h"
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
-/* The request is the one that failed after `run` tries, the last by this owner. */
-static void is_again(struct socket_entry *entry, struct destination *destination, uint32_t run,
-                     int32_t owner)
+/* The request is one that has failed. */
+static void is_again(struct socket_entry *entry, struct destination *destination,
+                     const struct unanswered *failure)
 {
-	habit_tried_again(destination, run);
-	if (owner != FAILURE_ANYONE)
-		habit_answered(destination, owner != LOAD(entry->owner));
+	uint32_t run = failure->run;
+
+	if (failure->seen)
+		habit_tried_again(destination, run, LOAD(entry->began) - failure->at);
+	if (failure->owner != FAILURE_ANYONE)
+		habit_answered(destination, failure->owner != LOAD(entry->owner));
 	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
-	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
+	atomic_fetch_or(&entry->traits,
+	                (uint16_t)(failure->seen ? TRAIT_RETRY | TRAIT_SEEN : TRAIT_RETRY));
+}
+
+/* The request is new. */
+static void is_new(struct socket_entry *entry)
+{
+	STORE(entry->run, 1);
+	atomic_fetch_or(&entry->traits, TRAIT_SEEN);
 }
 
 /* The attempt was taken for a retry, and was none. */
@@ -43,60 +53,60 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 	budget_refund(&account, cost);
 }
 
-/* Moments of failures are kept to 4 ms. One that stands again must be older than whatever this
- * attempt meets, or its own next try might be held against that. */
-#define OLDER (10 * NS_PER_MS)
-
-/* The failure that the attempt was taken to answer is not answered. */
-static void stands(const struct socket_entry *entry, struct destination *destination)
-{
-	struct unanswered failure = {
-		.owner = LOAD(entry->answered_owner),
-		.place = LOAD(entry->answered_place),
-		.at = LOAD(entry->since) - OLDER,
-		.print = LOAD(entry->answered_print),
-		.run = LOAD(entry->answered_run),
-	};
-
-	failures_add(destination, &failure);
-}
-
 void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
 {
 	uint32_t print = request_print(data, n);
-	uint32_t answered = LOAD(entry->answered_print), run = LOAD(entry->answered_run);
-	bool guessed = LOAD(entry->traits) & TRAIT_RETRY;
+	unsigned int traits = LOAD(entry->traits);
+	struct unanswered answered = {
+		.owner = LOAD(entry->answered_owner),
+		.place = LOAD(entry->answered_place),
+		.at = LOAD(entry->answered_at),
+		.print = LOAD(entry->answered_print),
+		.run = LOAD(entry->answered_run),
+		.seen = traits & TRAIT_ANSWERS_SEEN,
+		.passed = true,
+	};
 	struct unanswered other;
 	struct account account;
 	struct trial trial;
+	bool same;
 
 	if (print == 0 || !trial_of(entry, &trial))
 		return;
 	STORE(entry->print, print);
-	if (run && answered == print) {
-		is_again(entry, trial.destination, run, LOAD(entry->answered_owner));
+	same = answered.run && answered.print == print;
+	if (traits & TRAIT_EXCUSED && answered.print)
+		habit_excused(trial.destination, !same);
+	if (same) {
+		is_again(entry, trial.destination, &answered);
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
-	if (failures_claim_request(trial.destination, print, account.policy->horizon, monotonic(),
-	                           &other)) {
-		if (guessed)
-			stands(entry, trial.destination);
-		is_again(entry, trial.destination, other.run, other.owner);
+	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	                           LOAD(entry->began), &other)) {
+		if (traits & TRAIT_RETRY)
+			failures_add(trial.destination, &answered);
+		is_again(entry, trial.destination, &other);
 		return;
 	}
-	if (!run || !answered) /* first, or nothing is known of what it was taken to answer */
+	if (traits & TRAIT_RETRY && !answered.print)
+		return; /* nothing is known of what it was taken to answer */
+	if (traits & TRAIT_RETRY &&
+	    habit_is_storm(trial.destination, habit_last_try(trial.destination, answered.run)))
 		return;
-	habit_went_on(trial.destination, run);
-	if (guessed)
-		stands(entry, trial.destination);
+	is_new(entry);
+	if (!(traits & TRAIT_RETRY))
+		return;
+	/* Once for each failure: in an event loop much may pass before it is tried again. */
+	if (answered.seen && !(traits & TRAIT_PASSED))
+		habit_went_on(trial.destination, answered.run);
+	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
-	STORE(entry->run, 1);
 }
 
 void hindsight_next(struct socket_entry *entry, const void *data, size_t n)
 {
 	STORE(entry->print, request_print(data, n));
-	STORE(entry->run, 1);
 	STORE(entry->answered_run, 0);
+	is_new(entry);
 }

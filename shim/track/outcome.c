@@ -62,6 +62,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->place = LOAD(entry->place);
 	trial->print = LOAD(entry->print);
 	trial->run = LOAD(entry->run);
+	trial->seen = LOAD(entry->traits) & TRAIT_SEEN;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	return trial->destination;
 }
@@ -89,13 +90,14 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.at = now;
 	unanswered.print = trial->print;
 	unanswered.run = trial->run;
-	count(&destination->in_a_row);
+	unanswered.seen = trial->seen;
+	unanswered.passed = false;
+	unanswered.held = false;
 	names_failed(trial->place, now);
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
 	budget_failure(&account, trial->retry, now, thread_random());
-	thread_facts.work = false;
 	errno = saved;
 }
 
@@ -109,8 +111,8 @@ void outcome_success(struct destination *destination, uint32_t place)
 
 	names_answered(place);
 	STORE(destination->good_place, place);
-	if (LOAD(destination->in_a_row) != 0)
-		STORE(destination->in_a_row, 0);
+	if (LOAD(destination->presumed) != 0)
+		STORE(destination->presumed, 0);
 	count(&destination->tally.successes);
 	count(&shim_region->tally.successes);
 	if (streak > 0) {

@@ -4,8 +4,11 @@
 
 #include "track/address.h"
 
+#include <string.h>
+
 #define FIRST_LINE 128
 #define LAST_BYTES 32
+#define HEADER_MAX 8192 /* looked through for its end */
 
 /* A TLS record of a handshake: what follows holds random bytes. */
 static int is_tls(const unsigned char *bytes, size_t n)
@@ -13,16 +16,27 @@ static int is_tls(const unsigned char *bytes, size_t n)
 	return n >= 3 && bytes[0] == 0x16 && bytes[1] == 0x03 && bytes[2] <= 0x04;
 }
 
+/* How much comes before the body: a header that an empty line ends, or nothing. */
+static size_t before_body(const unsigned char *bytes, size_t n)
+{
+	const unsigned char *end = memmem(bytes, n < HEADER_MAX ? n : HEADER_MAX, "\r\n\r\n", 4);
+
+	return end ? (size_t)(end - bytes) + 4 : 0;
+}
+
 uint32_t request_print(const void *data, size_t n)
 {
 	const unsigned char *bytes = data;
-	size_t line = 0, last = n > LAST_BYTES ? LAST_BYTES : n;
+	size_t line = 0, last;
 	uint64_t hash;
 
 	if (n == 0 || is_tls(bytes, n))
 		return 0;
 	while (line < n && line < FIRST_LINE && bytes[line] != '\n')
 		line++;
+	last = n - before_body(bytes, n);
+	if (last > LAST_BYTES)
+		last = LAST_BYTES;
 	hash = hash_bytes(hash_bytes(ADDRESS_HASH, bytes, line), bytes + n - last, last);
 	hash ^= hash >> 32;
 	return (uint32_t)hash ? (uint32_t)hash : 1;

@@ -7,9 +7,10 @@
 #include <stdint.h>
 
 /* The print of a request that begins with these n bytes, the first that the host wrote. Of its
- * first line (at most 128 bytes) and its last 32 bytes: what lies between varies from try to try
- * in some programs (a date, a trace id, the number of the try). 0: they tell nothing, as a TLS
- * greeting, which is different each time. Pure. */
+ * first line (at most 128 bytes) and its last 32 bytes; where an empty line ends a header, of those
+ * after it. The header lines themselves vary from try to try: a date, a trace id, the number of
+ * the try, their order. 0: the bytes tell nothing, as a TLS greeting, which is different each time.
+ * Pure. */
 uint32_t request_print(const void *data, size_t n);
 
 #endif

@@ -123,8 +123,14 @@ int attempt_settle_lookup(struct attempt *try, int result)
 
 void attempt_unanswered(struct attempt *try, int64_t now)
 {
-	struct unanswered failure = { try->trial.owner, try->answered.place, now, try->trial.print,
-		                      try->trial.run };
+	struct unanswered failure = {
+		.owner = try->trial.owner,
+		.place = try->answered.place,
+		.at = now,
+		.print = try->trial.print,
+		.run = try->trial.run,
+		.held = true,
+	};
 
 	failures_add(try->trial.destination, &failure);
 	/* The horizon counts from the last time that somebody wanted to go. */

@@ -68,6 +68,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	entry = &socket_entries[fd];
 	STORE(entry->cookie, LOAD(from->cookie));
 	STORE(entry->since, LOAD(from->since));
+	STORE(entry->began, LOAD(from->began));
 	STORE(entry->slot, LOAD(from->slot));
 	STORE(entry->generation, LOAD(from->generation));
 	STORE(entry->owner, LOAD(from->owner));
@@ -75,6 +76,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->calm, 0);
 	STORE(entry->process, LOAD(from->process));
 	STORE(entry->print, LOAD(from->print));
+	STORE(entry->answered_at, LOAD(from->answered_at));
 	STORE(entry->answered_owner, LOAD(from->answered_owner));
 	STORE(entry->answered_print, LOAD(from->answered_print));
 	STORE(entry->answered_place, LOAD(from->answered_place));

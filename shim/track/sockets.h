@@ -38,22 +38,27 @@ enum phase {
 };
 
 enum {
-	TRAIT_RETRY = 0x01,      /* the attempt was a retry */
-	TRAIT_SERVED = 0x02,     /* bytes came at least once: a kept connection from then on */
-	TRAIT_WAITED = 0x04,     /* the host has tried to read since it connected */
-	TRAIT_SHARED = 0x08,     /* another number refers to the same socket */
-	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
-	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
-	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
-	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
-	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
-	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
+	TRAIT_RETRY = 0x01,          /* the attempt was a retry */
+	TRAIT_SERVED = 0x02,         /* bytes came at least once: a kept connection from then on */
+	TRAIT_WAITED = 0x04,         /* the host has tried to read since it connected */
+	TRAIT_SHARED = 0x08,         /* another number refers to the same socket */
+	TRAIT_PARKED = 0x10,         /* options of ours are on the socket */
+	TRAIT_NOWAIT = 0x20,         /* seen to be non-blocking */
+	TRAIT_FINISHED = 0x40,       /* the host has ended its half */
+	TRAIT_LIVED = 0x80,          /* a one-way connection that has counted as a success */
+	TRAIT_TIMED_OUT = 0x100,     /* counted as a timeout; the answer may still come */
+	TRAIT_PAID = 0x200,          /* a retry that has been paid for */
+	TRAIT_EXCUSED = 0x400,       /* taken for new work, because somebody had asked */
+	TRAIT_SEEN = 0x800,          /* the requests of all tries until now have been seen */
+	TRAIT_PASSED = 0x1000,       /* the failure that it answers has been passed over before */
+	TRAIT_ANSWERS_SEEN = 0x2000, /* and the requests of its tries had been seen */
 };
 
 struct socket_entry {
 	_Atomic(uint64_t)
 	    cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
-	_Atomic(int64_t) since; /* ns, when the attempt began */
+	_Atomic(int64_t) since; /* ns, when the attempt began, not counting a wait of ours */
+	_Atomic(int64_t) began; /* ns, when the host made it */
 	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
 	_Atomic(int32_t) owner;   /* thread that connected */
@@ -63,6 +68,7 @@ struct socket_entry {
 	_Atomic(uint32_t) print;  /* of the request in flight (track/request.h), 0 = not known */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
+	_Atomic(int64_t) answered_at;
 	_Atomic(int32_t) answered_owner;
 	_Atomic(uint32_t) answered_print;
 	_Atomic(uint16_t) answered_place;
@@ -106,7 +112,9 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
  * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
 static inline bool socket_turn(int fd, enum phase from)
 {
-	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_WAITED | TRAIT_NOWAIT;
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_SEEN |
+	                              TRAIT_PASSED | TRAIT_ANSWERS_SEEN | TRAIT_WAITED |
+	                              TRAIT_NOWAIT;
 	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
@@ -117,6 +125,7 @@ static inline bool socket_turn(int fd, enum phase from)
 		return false;
 	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
 	                      memory_order_relaxed);
+	atomic_store_explicit(&entry->print, 0, memory_order_relaxed); /* nobody looks at it */
 	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
 	                      memory_order_relaxed);
 	return true;

@@ -22,6 +22,8 @@ __thread struct thread_facts thread_facts;
 static _Atomic(int32_t) *process_page;
 static uint64_t seed;
 
+static _Atomic(int64_t) accepted_at; /* ns, by any thread of this process, or its parent before */
+
 void thread_setup(void)
 {
 	const void *entropy = (const void *)getauxval(AT_RANDOM);
@@ -72,6 +74,7 @@ static struct thread_facts *facts(void)
 		mine->id = (int32_t)syscall(SYS_gettid);
 		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
 		mine->random = random_next(&mix);
+		mine->tried = false;
 		mine->process = process;
 	}
 	return mine;
@@ -85,6 +88,32 @@ int32_t thread_id(void)
 uint64_t *thread_random(void)
 {
 	return &facts()->random;
+}
+
+void thread_asked(bool accepted)
+{
+	struct thread_facts *mine = facts();
+
+	mine->asked_at = monotonic();
+	mine->worked_off = 0;
+	if (accepted)
+		atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
+}
+
+bool thread_is_asked(uint32_t slot, int64_t failed_at)
+{
+	struct thread_facts *mine = facts();
+	uint64_t bit = UINT64_C(1) << slot % 64;
+	bool first = !mine->tried, done = mine->worked_off & bit;
+
+	mine->tried = true;
+	mine->worked_off |= bit;
+	if (failed_at == 0)
+		return false;
+	if (mine->asked_at > failed_at)
+		return !done;
+	/* A thread, or a process, for each connection: it often connects before it reads. */
+	return first && atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
 }
 
 /* A value that old stack contents will not hold by chance. */

@@ -19,7 +19,9 @@ struct thread_facts {
 	uint64_t random;                  /* state of the jitter's generator */
 	int32_t process;                  /* the pid for which the two below hold */
 	int32_t id;
-	bool work; /* accepted a connection, or read from an accepted one, since its last failure */
+	bool tried;          /* it has made an attempt */
+	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
+	uint64_t worked_off; /* a bit per destination: tried since then */
 };
 
 extern __thread struct thread_facts thread_facts;
@@ -36,6 +38,15 @@ bool thread_is_borrowed(void);
 
 /* The process that this memory belongs to: the parent's in a vfork child. */
 int32_t thread_process(void);
+
+/* Somebody asked this thread for something: it accepted a connection (which another thread may be
+ * started to serve), or read a request from one. */
+void thread_asked(bool accepted);
+
+/* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
+ * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
+ * the destination; failed_at: ns, 0 if it answers none, then only noted. */
+bool thread_is_asked(uint32_t slot, int64_t failed_at);
 
 /* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
  * children do not jitter in lock-step. */

@@ -73,10 +73,13 @@ static void broken(int fd, struct socket_entry *entry, enum phase phase, enum fa
 	struct trial trial;
 
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
-	 * peer never acknowledged the request that met the closed door. */
+	 * peer never acknowledged the request that met the closed door, and a reset that answers
+	 * it reads as EPIPE. ECONNRESET says that the connection was whole until then, even where
+	 * the reset came before any acknowledgement. */
 	bool idle = traits & (TRAIT_LIVED | TRAIT_TIMED_OUT) ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	            (traits & TRAIT_SERVED && (phase == PHASE_ANSWERED || !outcome_taken(fd)));
+	            (traits & TRAIT_SERVED &&
+	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !outcome_taken(fd))));
 
 	if (idle) {
 		socket_move(fd, entry, phase, PHASE_DONE);
@@ -85,7 +88,7 @@ static void broken(int fd, struct socket_entry *entry, enum phase phase, enum fa
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
 	if (socket_move(fd, entry, phase, phase == PHASE_CONNECTING ? PHASE_NONE : PHASE_DONE))
-		outcome_failure(&trial, failure, err, 0);
+		outcome_failure(&trial, failure, phase == PHASE_CONNECTING ? err : 0, 0);
 }
 
 /* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
@@ -120,7 +123,7 @@ static void failed(int fd, struct socket_entry *entry, enum phase phase, int err
 	}
 	failure = failure_of(err, false);
 	if (failure)
-		broken(fd, entry, phase, failure, phase == PHASE_CONNECTING ? err : 0);
+		broken(fd, entry, phase, failure, err);
 }
 
 /* The serving side takes turns too: a request is new work, more of the same stream is not, or a
@@ -140,12 +143,14 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0) {
-			thread_facts.work = true;
+			thread_asked(false);
 			turn_server(fd);
 		}
 		return result;
 	}
-	if (flags & (MSG_PEEK | MSG_ERRQUEUE) || (result == 0 && wanted == 0))
+	/* A peek takes nothing in, but a reset that it meets is gone for the reads after it. */
+	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
+	    (result == 0 && wanted == 0))
 		return result;
 	entry = entry_of(fd);
 	if (!entry)

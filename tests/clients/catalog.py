@@ -30,6 +30,7 @@ class Client:
     failures: tuple = FAILURES
     endless: bool = False  # goes on after a success, so the test ends it
     feed: str = ""  # written to stdin without end until the first answer
+    entries: bool = False  # works through a list: a first try for each entry, a few of them free
     lookups: int = 1  # per attempt: one for each family has a first try of its own
     why_not: str = ""  # why some failures are left out
     environment: dict = field(default_factory=dict)
@@ -104,6 +105,7 @@ def clients(build):
             ["curl", "-sq", "--noproxy", "*", url + "[1-{n}]"],
             PAGE,
             endless=True,
+            entries=True,
         ),
         Client(
             "redis-cli",

@@ -120,7 +120,8 @@ def shim(lab, client, failure, pace, library, scope="process"):
         ours = f"dns:{NAME}" if failure == "lookup" else f":{PORT}"
         kinds = [r.get("kind") for r in records if r.get("dest", "").endswith(ours)]
         wanted = client.lookups if failure == "lookup" else 1
-        if kinds.count("first") != wanted:  # one client that loops has one first try
+        most = wanted + 6 if client.entries else wanted  # see shim/track/habit.c
+        if not wanted <= kinds.count("first") <= most:  # one client that loops has one first try
             problems.append(f"{kinds.count('first')} attempts were taken for first tries")
     finally:
         run.kill()

@@ -5,7 +5,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
+#define POLICY                                                                                     \
+	"base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\ncapacity = 1\nstart = 0%\n"    \
+	"floor = 1/s\nnonblocking = "
 
 #define TEXT(second, timeout)                                                                      \
 	"first: EINPROGRESS, ECONNREFUSED after no time\nclose: 0\n"                               \
