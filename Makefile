@@ -63,10 +63,10 @@ endif
 $(B)/libdir:
 	@mkdir -p $(@D) && echo '$(LIBDIR)' > $@
 
-$(B)/exports.map: shim/hook/hooks.def scripts/hooks Makefile
+$(B)/exports.map: shim/hook/hooks.def shim/hook/real.h scripts/hooks Makefile
 	$(say) GEN $@
 	@mkdir -p $(@D)
-	$(Q)scripts/hooks map $< > $@.new && mv $@.new $@
+	$(Q)CC='$(CC)' CFLAGS='$(CFLAGS)' scripts/hooks map $< > $@.new && mv $@.new $@
 
 $(B)/obj/shim/%.o: shim/%.c Makefile
 	$(say) CC $<

@@ -6,17 +6,30 @@
 #include <errno.h>
 #include <string.h>
 
-int connect(int fd, const struct sockaddr *address, socklen_t len)
+static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t), int fd,
+                             const struct sockaddr *address, socklen_t len)
 {
 	struct attempt try;
 
 	if (!attempt_begin_connect(&try, fd, address, len))
-		return real.connect(fd, address, len); /* not ours to judge */
+		return next(fd, address, len); /* not ours to judge */
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
-	return attempt_settle(&try, real.connect(fd, address, len));
+	return attempt_settle(&try, next(fd, address, len));
 }
+
+int connect(int fd, const struct sockaddr *address, socklen_t len)
+{
+	return connect_by(real.connect, fd, address, len);
+}
+
+#ifdef __GLIBC__
+int __connect(int fd, const struct sockaddr *address, socklen_t len)
+{
+	return connect_by(real.__connect, fd, address, len);
+}
+#endif
 
 /* Only observed, and only after the real call: asking SO_ERROR clears it (TRAPS A6.1). */
 int getsockopt(int fd, int level, int name, void *value, socklen_t *len)

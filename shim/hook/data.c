@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests and replies. Every one of these is a load, a branch and a tail call for numbers that are
  * not watched: files, pipes, and connections in the middle of a reply. */
+#include "hook/data.h"
 #include "hook/hook.h"
-#include "track/sockets.h"
-#include "track/traffic.h"
-
-#define READS(fd)  likely(!(socket_watched(fd) & WATCH_READ))
-#define WRITES(fd) likely(!(socket_watched(fd) & WATCH_WRITE))
-
-/* How much room the host gave: a read of nothing into nothing is not the end of a connection. Only
- * looked at after a call that returned 0, when the kernel has read the same memory. */
-static size_t room(ssize_t result, const struct iovec *parts, size_t n)
-{
-	size_t sum = 0;
-
-	if (result != 0)
-		return 1;
-	for (size_t i = 0; i < n; i++)
-		sum |= parts[i].iov_len;
-	return sum;
-}
 
 ssize_t recv(int fd, void *data, size_t n, int flags)
 {

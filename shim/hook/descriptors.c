@@ -9,13 +9,19 @@
 #include "track/thread.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 
-int close(int fd)
+static inline int close_by(int (*next)(int), int fd)
 {
 	if (socket_watched(fd))
 		attempt_end(fd);
-	return real.close(fd);
+	return next(fd);
+}
+
+int close(int fd)
+{
+	return close_by(real.close, fd);
 }
 
 int shutdown(int fd, int how)
@@ -25,54 +31,72 @@ int shutdown(int fd, int how)
 	return real.shutdown(fd, how);
 }
 
-int fclose(FILE *stream)
+static inline int fclose_by(int (*next)(FILE *), FILE *stream)
 {
 	int saved = errno, fd = stream ? fileno(stream) : -1;
 
 	errno = saved;
 	if (socket_watched(fd))
 		attempt_end(fd);
-	return real.fclose(stream);
+	return next(stream);
 }
 
-int dup(int fd)
+int fclose(FILE *stream)
 {
-	int to = real.dup(fd);
+	return fclose_by(real.fclose, stream);
+}
 
+/* fd was duplicated to `to`, if that is not -1. */
+static inline int doubled(int fd, int to)
+{
 	if (to >= 0 && (socket_watched(fd) || socket_watched(to)))
 		socket_duplicated(fd, to);
 	return to;
 }
 
-int dup2(int fd, int to)
+int dup(int fd)
 {
-	int result;
+	return doubled(fd, real.dup(fd));
+}
 
+static inline void end_under(int fd, int to)
+{
 	if (fd != to && socket_watched(to))
 		attempt_end(to);
-	result = real.dup2(fd, to);
-	if (result >= 0 && (socket_watched(fd) || socket_watched(to)))
-		socket_duplicated(fd, to);
-	return result;
+}
+
+int dup2(int fd, int to)
+{
+	end_under(fd, to);
+	return doubled(fd, real.dup2(fd, to));
 }
 
 int dup3(int fd, int to, int flags)
 {
-	int result;
+	end_under(fd, to);
+	return doubled(fd, real.dup3(fd, to, flags));
+}
 
-	if (fd != to && socket_watched(to))
-		attempt_end(to);
-	result = real.dup3(fd, to, flags);
-	if (result >= 0 && (socket_watched(fd) || socket_watched(to)))
-		socket_duplicated(fd, to);
-	return result;
+/* The third argument goes on as it came; only the two commands that make a number are looked at. */
+static inline int fcntl_by(int (*next)(int, int, long), int fd, int command, long argument)
+{
+	if (likely(command != F_DUPFD && command != F_DUPFD_CLOEXEC))
+		return next(fd, command, argument);
+	return doubled(fd, next(fd, command, argument));
+}
+
+int fcntl_hook(int fd, int command, long argument)
+{
+	return fcntl_by(real.fcntl, fd, command, argument);
 }
 
 int socket(int domain, int type, int protocol)
 {
 	int fd = real.socket(domain, type, protocol), kind = type & 0xf;
-	bool stream = (domain == AF_INET || domain == AF_INET6 || domain == AF_UNIX) &&
-	              (kind == SOCK_STREAM || kind == SOCK_SEQPACKET) && protocol != IPPROTO_SCTP;
+	/* SOCK_SEQPACKET of the internet families is SCTP, whatever the protocol says. */
+	bool stream = domain == AF_UNIX ? kind == SOCK_STREAM || kind == SOCK_SEQPACKET
+	                                : (domain == AF_INET || domain == AF_INET6) &&
+	                                      kind == SOCK_STREAM && protocol != IPPROTO_SCTP;
 
 	if (fd >= 0 && shim_ready())
 		socket_created(fd, stream ? WATCH_STREAM : WATCH_OTHER);
@@ -97,3 +121,65 @@ int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 {
 	return accepted(real.accept4(fd, address, len, flags));
 }
+
+#if GLIBC_SINCE(2, 34)
+
+/* Only as far as anything is known: daemons and children name ~0 for the last. */
+static void end_all(unsigned int first, unsigned int last)
+{
+	unsigned int limit = socket_limit();
+
+	for (unsigned int fd = first; fd < limit && fd <= last; fd++)
+		if (socket_watched((int)fd))
+			attempt_end((int)fd);
+}
+
+/* With CLOSE_RANGE_CLOEXEC nothing is closed; with CLOSE_RANGE_UNSHARE only for this thread, while
+ * the others, whose table this is too, keep their numbers. Flags that we do not know we leave to
+ * the kernel. */
+int close_range(unsigned int first, unsigned int last, int flags)
+{
+	if (flags == 0)
+		end_all(first, last);
+	return real.close_range(first, last, flags);
+}
+
+void closefrom(int first)
+{
+	end_all(first < 0 ? 0 : (unsigned int)first, UINT_MAX);
+	real.closefrom(first);
+}
+
+#endif
+
+#ifdef __GLIBC__
+
+int __close(int fd)
+{
+	return close_by(real.__close, fd);
+}
+
+int _IO_fclose(FILE *stream)
+{
+	return fclose_by(real._IO_fclose, stream);
+}
+
+int __dup2(int fd, int to)
+{
+	end_under(fd, to);
+	return doubled(fd, real.__dup2(fd, to));
+}
+
+int __fcntl_hook(int fd, int command, long argument)
+{
+	return fcntl_by(real.__fcntl, fd, command, argument);
+}
+
+#if GLIBC_SINCE(2, 28)
+int fcntl64_hook(int fd, int command, long argument)
+{
+	return fcntl_by(real.fcntl64, fd, command, argument);
+}
+#endif
+
+#endif

@@ -13,6 +13,8 @@
 #define EXPORT __attribute__((visibility("default"), used))
 
 #define HOOK(type, name, parameters, arguments, raw, purpose) EXPORT type name parameters;
+#define VARIADIC(type, name, parameters, arguments, raw, purpose)                                  \
+	EXPORT type name##_hook parameters __asm__(#name);
 #include "hook/hooks.def"
 
 #define likely(condition) __builtin_expect(!!(condition), 1)

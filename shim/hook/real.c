@@ -45,6 +45,20 @@ static void *find(const char *name)
 	(fd == to ? syscall(SYS_fcntl, fd, 1 /* F_GETFD */) < 0 ? -1 : fd                          \
 	          : syscall(SYS_dup3, fd, to, 0))
 
+/* 64-bit offsets and locks on a 32-bit kernel interface; one call does all elsewhere. */
+#ifdef SYS_fcntl64
+#define SYS_FCNTL SYS_fcntl64
+#else
+#define SYS_FCNTL SYS_fcntl
+#endif
+#ifdef SYS_sendfile64
+#define SYS_SENDFILE64 SYS_sendfile64
+#else
+#define SYS_SENDFILE64 SYS_sendfile
+#endif
+/* Reading less than was asked for is always allowed, beyond the end of the buffer never. */
+#define LESSER(n, space) ((n) < (space) ? (n) : (space))
+
 #define STAND_IN(type, name, parameters, arguments, raw)                                           \
 	static type early_##name parameters                                                        \
 	{                                                                                          \
@@ -64,21 +78,37 @@ struct real_calls real = {
 #include "hook/hooks.def"
 };
 
-#define RESOLVE(type, name, parameters)                                                            \
+#ifdef RTLD_DEEPBIND
+void *(*real_dlopen(void))(const char *file, int flags)
+{
+	void *(*next)(const char *file, int flags) = real.dlopen;
+
+	if (next == early_dlopen)
+		next = (void *(*)(const char *file, int flags))find("dlopen");
+	return next ? next : early_dlopen;
+}
+#endif
+
+#define RESOLVE(type, name, parameters, missing)                                                   \
 	do {                                                                                       \
 		type(*next) parameters = (type(*) parameters)find(#name);                          \
 		if (next)                                                                          \
 			real.name = next;                                                          \
 		else                                                                               \
-			all = false;                                                               \
+			missing = true;                                                            \
 	} while (0);
 
 bool real_resolve(void)
 {
-	bool all = true;
+	bool missing = false, missing_optional = false;
 
-#define HOOK(type, name, parameters, arguments, raw, purpose) RESOLVE(type, name, parameters)
-#define USED(type, name, parameters, arguments, raw)          RESOLVE(type, name, parameters)
+#define HOOK(type, name, parameters, arguments, raw, purpose)                                      \
+	RESOLVE(type, name, parameters, missing)
+#define OPTIONAL(type, name, parameters, arguments, raw, purpose)                                  \
+	RESOLVE(type, name, parameters, missing_optional)
+#define USED(type, name, parameters, arguments, raw) RESOLVE(type, name, parameters, missing)
 #include "hook/hooks.def"
-	return all;
+	if ((missing || missing_optional) && dlerror)
+		dlerror(); /* ours, not for the host to find */
+	return !missing;
 }

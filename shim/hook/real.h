@@ -7,14 +7,27 @@
 #ifndef RETRYBUDGET_HOOK_REAL_H
 #define RETRYBUDGET_HOOK_REAL_H
 
+#include <dlfcn.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <unistd.h>
+
+/* What the list of hooks asks of the libc that we are built for. */
+#ifdef __GLIBC__
+#define GLIBC_SINCE(major, minor) __GLIBC_PREREQ(major, minor)
+#define MMSG_FLAGS                int
+#else
+#define GLIBC_SINCE(major, minor) 0
+#define MMSG_FLAGS                unsigned int /* musl */
+#endif
 
 struct real_calls {
 #define HOOK(type, name, parameters, arguments, raw, purpose) type(*name) parameters;
@@ -24,9 +37,15 @@ struct real_calls {
 
 extern struct real_calls real;
 
-/* Resolves the whole table through RTLD_NEXT. False if a call is missing; that entry keeps its
- * stand-in. Call from the constructor. */
+/* Resolves the whole table through RTLD_NEXT. False if a call is missing that is not optional; a
+ * missing one's entry keeps its stand-in. Call from the constructor. */
 bool real_resolve(void);
+
+#ifdef RTLD_DEEPBIND
+/* The next dlopen itself, where it can be had: not its stand-in, which would be taken for the
+ * caller. */
+void *(*real_dlopen(void))(const char *file, int flags);
+#endif
 
 /* CLOCK_MONOTONIC in ns. */
 static inline int64_t monotonic(void)

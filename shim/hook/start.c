@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The constructor: the only place that allocates, reads the environment, and takes its time. */
 #include "hook/hook.h"
+#include "hook/load.h"
 
 #include "config/config.h"
 #include "report/callsite.h"
@@ -52,6 +53,10 @@ static void start(void)
 		shim_state = STATE_OFF;
 		return;
 	}
+#ifdef RTLD_DEEPBIND
+	if (config->general.deepbind == DEEPBIND_STRIP)
+		load_strip_deepbind();
+#endif
 	if (config->log.trace > 0)
 		callsite_prepare();
 	report_settings(&config->log, shim_region);

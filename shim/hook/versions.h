@@ -10,28 +10,25 @@
 
 #include <features.h>
 
-#pragma weak dlopen
+#pragma weak dlerror
 #pragma weak dlsym
 #pragma weak pthread_testcancel
 
 #ifdef __GLIBC__
 
 #if defined(__x86_64__) && !defined(__ILP32__)
-#define OLDEST    "GLIBC_2.2.5"
-#define OLDEST_DL "GLIBC_2.2.5"
-#define STAT_VER  1
+#define OLDEST   "GLIBC_2.2.5"
+#define STAT_VER 1
 #elif defined(__i386__)
-#define OLDEST    "GLIBC_2.0"
-#define OLDEST_DL "GLIBC_2.1"
-#define STAT_VER  3
+#define OLDEST   "GLIBC_2.0"
+#define STAT_VER 3
 #elif defined(__aarch64__)
-#define OLDEST    "GLIBC_2.17"
-#define OLDEST_DL "GLIBC_2.17"
-#define STAT_VER  0
+#define OLDEST   "GLIBC_2.17"
+#define STAT_VER 0
 #endif
 
 #ifdef OLDEST
-__asm__(".symver dlopen, dlopen@" OLDEST_DL);
+__asm__(".symver dlerror, dlerror@" OLDEST);
 __asm__(".symver dlsym, dlsym@" OLDEST);
 __asm__(".symver pthread_testcancel, pthread_testcancel@" OLDEST);
 

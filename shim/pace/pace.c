@@ -240,7 +240,7 @@ bool pace(struct attempt *try)
 	if (policy->mode == MODE_OBSERVE)
 		return observe(try, cost);
 	if (try->fd >= 0)
-		flags = fcntl(try->fd, F_GETFL);
+		flags = real.fcntl(try->fd, F_GETFL, 0);
 	if (flags < 0)
 		return true; /* the real call will say what is wrong */
 	if (!(flags & O_NONBLOCK))

@@ -192,12 +192,12 @@ void callsite_prepare(void)
 	const char *base;
 	void *library;
 
-	if (atomic_load(&ready) || !dlopen || !dlsym)
+	if (atomic_load(&ready) || !dlsym)
 		return;
 	/* One that the host uses itself is not ours to change. */
-	if (dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))
+	if (real.dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))
 		return;
-	library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	library = real.dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (!library || !find_functions(library) ||
 	    !find_module(&own, (uintptr_t)&callsite_prepare))
 		return;

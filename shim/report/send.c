@@ -82,7 +82,7 @@ static bool transient_open(struct transient *at)
 	if (at->fd >= LOWEST)
 		return true;
 	low = *at;
-	at->fd = fcntl(low.fd, F_DUPFD_CLOEXEC, LOWEST);
+	at->fd = real.fcntl(low.fd, F_DUPFD_CLOEXEC, LOWEST);
 	transient_close(&low);
 	return at->fd >= 0;
 }

@@ -9,6 +9,7 @@
 #include "track/thread.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
@@ -91,16 +92,26 @@ bool attempt_open_account(struct attempt *try)
 	return false;
 }
 
+static int option_of(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return real.getsockopt(fd, SOL_SOCKET, name, &value, &len) == 0 ? value : -1;
+}
+
+/* What socket() made we know; what was inherited or received has to be asked. SCTP is left alone,
+ * and both its types look like streams. */
 static bool is_stream(int fd)
 {
 	unsigned int watched = socket_watched(fd);
-	int type = 0;
-	socklen_t len = sizeof(type);
+	int type;
 
 	if (watched & (WATCH_STREAM | WATCH_OTHER))
 		return watched & WATCH_STREAM;
-	return real.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 &&
-	       (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+	type = option_of(fd, SO_TYPE);
+	return (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
+	       option_of(fd, SO_PROTOCOL) != IPPROTO_SCTP;
 }
 
 bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,

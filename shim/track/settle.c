@@ -23,7 +23,7 @@ static bool ran_out(const struct attempt *try)
 
 	if (monotonic() - try->began < BLOCKED)
 		return false;
-	flags = fcntl(try->fd, F_GETFL);
+	flags = real.fcntl(try->fd, F_GETFL, 0);
 	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 

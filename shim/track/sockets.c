@@ -9,7 +9,7 @@
 _Atomic(uint8_t) socket_watch[SOCKETS];
 struct socket_entry socket_entries[SOCKETS];
 
-/* One more than the highest number ever entered: bounds the search for duplicates. */
+/* One more than the highest number of which anything was ever known: bounds every search. */
 static _Atomic(int) highest;
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
@@ -58,10 +58,22 @@ static void watch(int fd, const struct socket_entry *entry, enum phase phase)
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
 
+static inline void reach(int fd)
+{
+	int high = LOAD(highest);
+
+	while (fd >= high && !atomic_compare_exchange_weak(&highest, &high, fd + 1))
+		;
+}
+
+unsigned int socket_limit(void)
+{
+	return (unsigned int)LOAD(highest);
+}
+
 struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 {
 	struct socket_entry *entry;
-	int high;
 
 	if ((unsigned int)fd >= SOCKETS)
 		return NULL;
@@ -84,9 +96,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->run, LOAD(from->run));
 	STORE(entry->traits, LOAD(from->traits));
 	STORE(entry->phase, LOAD(from->phase));
-	high = LOAD(highest);
-	while (fd >= high && !atomic_compare_exchange_weak(&highest, &high, fd + 1))
-		;
+	reach(fd);
 	watch(fd, entry, LOAD(from->phase));
 	return entry;
 }
@@ -176,6 +186,7 @@ void socket_created(int fd, unsigned int bits)
 	STORE(socket_entries[fd].phase, PHASE_NONE);
 	if (bits & WATCH_SERVER)
 		bits |= WATCH_READ;
+	reach(fd);
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
 
@@ -188,8 +199,10 @@ void socket_duplicated(int fd, int to)
 	if (fd == to)
 		return;
 	if (!entry) {
-		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to)))
+		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to))) {
+			reach(to);
 			STORE(socket_watch[to], (uint8_t)bits);
+		}
 		return;
 	}
 	if (bits & WATCH_STALE ? !socket_believe(fd, entry) : !socket_identify(fd, entry)) {

@@ -91,6 +91,9 @@ static inline unsigned int socket_watched(int fd)
 	return atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 }
 
+/* One more than the highest number of which anything was ever known. */
+unsigned int socket_limit(void);
+
 /* The entry of a number, or NULL if there is none. */
 static inline struct socket_entry *socket_find(int fd)
 {

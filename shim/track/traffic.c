@@ -98,7 +98,7 @@ static bool ran_out(int fd, struct socket_entry *entry, int flags)
 
 	if (flags & MSG_DONTWAIT || LOAD(entry->traits) & TRAIT_NOWAIT)
 		return false;
-	mode = fcntl(fd, F_GETFL);
+	mode = real.fcntl(fd, F_GETFL, 0);
 	if (mode < 0 || mode & O_NONBLOCK) {
 		add_trait(entry, TRAIT_NOWAIT);
 		return false;

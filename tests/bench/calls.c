@@ -12,9 +12,12 @@
  */
 #include "bench.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 
 #define CHUNK 64 /* calls between two visits to the other end */
 
@@ -177,6 +180,45 @@ static int64_t read_zero(long count)
 	return now_ns() - start;
 }
 
+static int64_t ask_flags(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		MUST(fcntl(zero_fd, F_GETFD));
+	return now_ns() - start;
+}
+
+/* To what is no connection, from an empty file. */
+static int64_t send_file(long count)
+{
+	int from = (int)MUST(memfd_create("empty", MFD_CLOEXEC));
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		MUST(sendfile(null_fd, from, NULL, 1));
+	return now_ns() - start;
+}
+
+/* As a child does before exec, with nothing there to close. */
+static int64_t close_ranges(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		MUST(close_range(1000, ~0U, 0));
+	return now_ns() - start;
+}
+
+static int64_t open_itself(long count)
+{
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++)
+		dlclose(dlopen(NULL, RTLD_NOW));
+	return now_ns() - start;
+}
+
 /* socket, connect, close; the accepting is done between the chunks and is not timed. */
 static int64_t connect_close(long count)
 {
@@ -214,6 +256,10 @@ static const struct {
 	{ "write-null", write_null },
 	{ "read-zero", read_zero },
 	{ "connect-close", connect_close },
+	{ "fcntl", ask_flags },
+	{ "sendfile-null", send_file },
+	{ "close-range", close_ranges },
+	{ "dlopen", open_itself },
 };
 
 static void work(int64_t (*run)(long), long count)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import catalog
+import deepbind
 import healthy
 import outage
 from lab import Lab
@@ -48,6 +49,7 @@ def all_cases(build):
         )
     for crowd in ("threads", "processes"):
         found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
+    found.append(case("deepbind/php curl", "shim", 1, kind="deepbind"))
     return found
 
 
@@ -88,6 +90,8 @@ def work(identity, build, library):
     try:
         if what["kind"] == "healthy":
             return healthy.compare(lab, client, library)
+        if what["kind"] == "deepbind":
+            return deepbind.compare(lab, library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
         if what["phase"] == "bare":

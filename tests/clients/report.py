@@ -90,6 +90,10 @@ def healthy_table(done):
         r = case["result"]
         print(f"50 {case['crowd']} at once, server down: {r.get('attempts', '-')} attempts, "
               f"{r.get('first_tries', '-')} of them first tries")
+    for case in (c for c in done if c["kind"] == "deepbind"):
+        seen = case["result"].get("seen", {})
+        print("PHP's curl extension, attempts seen: " +
+              "; ".join(f"{what}: {n}" for what, n in seen.items()))
 
 
 def left_out():

@@ -9,6 +9,7 @@
 #include "probe.h"
 
 #include <dlfcn.h>
+#include <sys/sendfile.h>
 
 #ifndef EARLY_LIBRARY
 
@@ -28,7 +29,22 @@ int main(void)
 
 #else
 
-static char text[4096];
+#ifdef __GLIBC__
+extern ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags);
+extern ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags,
+                              struct sockaddr *from, socklen_t *len);
+extern ssize_t __read_chk(int fd, void *data, size_t n, size_t space);
+extern ssize_t __read(int fd, void *data, size_t n);
+extern ssize_t __send(int fd, const void *data, size_t n, int flags);
+extern ssize_t __write(int fd, const void *data, size_t n);
+extern int __close(int fd);
+extern int __connect(int fd, const struct sockaddr *address, socklen_t len);
+extern int __dup2(int fd, int to);
+extern int __fcntl(int fd, int command, ...);
+extern int _IO_fclose(FILE *stream);
+#endif
+
+static char text[8192];
 static size_t used;
 
 const char *early_report(void)
@@ -81,6 +97,74 @@ static void connections(uint16_t good, uint16_t bad)
 	note("close of nothing", close(201));
 }
 
+/* A word to the server in every further way, and back. */
+static void more_connections(uint16_t good)
+{
+	struct iovec part = { .iov_base = "xyz", .iov_len = 3 }, space;
+	struct mmsghdr message = { .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1 } };
+	int fd = connected(good), file = memfd_create("early", MFD_CLOEXEC), ends[2];
+	char data[16];
+	off_t at = 0;
+
+	note("write", write(file, "abc", 3));
+	note("sendmmsg", sendmmsg(fd, &message, 1, 0));
+	note("sendfile", sendfile(fd, file, &at, 3));
+	if (pipe(ends) != 0)
+		give_up("pipe");
+	note("write", write(ends[1], "abc", 3));
+	note("splice", splice(ends[0], NULL, fd, NULL, 3, 0));
+	pause_ms(50);
+	space.iov_base = data;
+	space.iov_len = 3;
+	message.msg_hdr.msg_iov = &space;
+	note("recvmmsg", recvmmsg(fd, &message, 1, MSG_WAITALL, NULL));
+	note("recv", recv(fd, data, 6, MSG_WAITALL));
+	note("fcntl", fcntl(fd, F_DUPFD_CLOEXEC, 202));
+	note("fcntl of nothing", fcntl(203, F_GETFD));
+#ifdef __GLIBC__
+	struct sockaddr_in to = loopback(good);
+	off64_t far = 0;
+	int other = socket(AF_INET, SOCK_STREAM, 0);
+
+	note("__connect", __connect(other, (struct sockaddr *)&to, sizeof(to)));
+	note("__send", __send(other, "abc", 3, 0));
+	note("__write", __write(other, "abc", 3));
+	note("sendfile64", sendfile64(other, file, &far, 3));
+	note("send", send(other, "abc", 3, 0));
+	pause_ms(50);
+	note("__recv_chk", __recv_chk(other, data, 3, sizeof(data), MSG_WAITALL));
+	note("__recvfrom_chk",
+	     __recvfrom_chk(other, data, 3, sizeof(data), MSG_WAITALL, NULL, NULL));
+	note("__read_chk", __read_chk(other, data, 3, sizeof(data)));
+	note("__read", __read(other, data, 3));
+	note("fcntl64", fcntl64(other, F_DUPFD, 203));
+	note("__fcntl", __fcntl(other, F_DUPFD, 204));
+	note("__dup2", __dup2(other, 205));
+	note("__close", __close(203) + __close(204) + __close(205));
+	note("_IO_fclose", _IO_fclose(fdopen(other, "r")));
+#endif
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+	note("close_range", close_range(202, 204, 0));
+	closefrom(202);
+	note("closefrom", fcntl(202, F_GETFD));
+#endif
+	close(file);
+	close(ends[0]);
+	close(ends[1]);
+	close(fd);
+}
+
+static void loads(void)
+{
+	void *itself = dlopen(NULL, RTLD_NOW);
+
+	note("dlopen", itself ? 0 : -1);
+	note("dlopen of nothing", dlopen("/no/such/file.so", RTLD_NOW) ? 0 : -1);
+	dlerror();
+	if (itself)
+		dlclose(itself);
+}
+
 static void listening(void)
 {
 	int listener, fd, peer;
@@ -113,6 +197,8 @@ __attribute__((constructor)) static void run_early(void)
 	server = start_server_on(listener, SERVER_ECHO, NULL);
 	close(listener);
 	connections(good, bad);
+	more_connections(good);
+	loads();
 	listening();
 	note("getaddrinfo", getaddrinfo("127.0.0.1", "80", NULL, &found));
 	if (found != NULL)

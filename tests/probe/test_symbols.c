@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+TestSuite(symbols, .fini = discard_scratch);
+
 /* The newest glibc symbol version that may be needed, whatever glibc we are built on
  * (shim/hook/versions.h). */
 #define NEWEST_GLIBC 17
@@ -17,6 +19,18 @@ static const char *tool(const char *command)
 	char line[2 * PATH_MAX];
 
 	snprintf(line, sizeof(line), command, built("libretrybudget.so"));
+	return output_of(line);
+}
+
+/* Runs a command with two words in it: something of the test's, and a file of the hooks' names. */
+static const char *output_of_list(const char *format, const char *word)
+{
+	char line[3 * PATH_MAX], names[PATH_MAX];
+
+	snprintf(names, sizeof(names), "%s/names", scratch());
+	snprintf(line, sizeof(line), "scripts/hooks names shim/hook/hooks.def > %s", names);
+	output_of(line);
+	snprintf(line, sizeof(line), format, word, names);
 	return output_of(line);
 }
 
@@ -32,6 +46,35 @@ Test(symbols, exported_are_the_hooks)
 	wanted = output_of(
 	    "(scripts/hooks names shim/hook/hooks.def; echo retrybudget_abi) | LC_ALL=C sort");
 	cr_expect_str_eq(exported, wanted);
+}
+
+/* A libc has some calls under several public names: a program may use any of them. */
+Test(symbols, no_other_name_of_a_hook_is_left_out)
+{
+	char libc[PATH_MAX];
+	const char *left;
+
+	snprintf(libc, sizeof(libc), "%s",
+	         output_of("ldd /bin/sh | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
+	libc[strcspn(libc, "\n")] = '\0';
+	left = output_of_list(
+	    "nm -D --defined-only %s | awk '$2 ~ /[TWi]/ && $3 ~ /@@/ && $3 !~ /PRIVATE/ "
+	    "{sub(/@@.*/, \"\", $3); print $1, $3}' | awk 'NR == FNR {hook[$1] = 1; next} "
+	    "$2 in hook {at[$1] = 1} {name[FNR] = $2; where[FNR] = $1} END {for (i in name) "
+	    "if (where[i] in at && !(name[i] in hook)) print name[i]}' %s -",
+	    libc);
+	cr_expect_str_eq(left, "", "not hooked: %s", left);
+}
+
+/* Our own files make every hooked call through the table, or they would come to our own hook. */
+Test(symbols, our_own_files_call_no_hook)
+{
+	const char *called = output_of_list(
+	    "cd %s/obj/shim && nm -u [bchpr]*/*.o track/*.o | awk 'NF == 2 {print $2}' | sort -u | "
+	    "awk 'NR == FNR {hook[$1] = 1; next} $1 in hook' %s -",
+	    build_directory());
+
+	cr_expect_str_eq(called, "", "called: %s", called);
 }
 
 Test(symbols, needed_is_libc_alone)
@@ -171,4 +214,49 @@ Test(symbols, thread_local_memory_is_small_and_static)
 	cr_expect(strtol(size, NULL, 16) <= 64, "thread-local memory: %s", size);
 	snprintf(flags, sizeof(flags), "%s", tool("readelf -dW %s"));
 	cr_expect(*size == '\0' || strstr(flags, "STATIC_TLS") != NULL, "%s", flags);
+}
+
+/* A list with one more row, of a call that no libc has: whether the table counts as whole, and
+ * whether a message of dlsym's is left for the host. */
+static const char *resolved_with(const char *row)
+{
+	char command[6 * PATH_MAX];
+
+	snprintf(
+	    command, sizeof(command),
+	    "cd shim && d=%s && mkdir -p $d/hook && "
+	    "{ sed '/^#undef HOOK/,$d' hook/hooks.def; echo '%s'; "
+	    "sed -n '/^#undef HOOK/,$p' hook/hooks.def; } > $d/hook/hooks.def && "
+	    "printf '#include \"hook/real.h\"\\nint main(void) { bool all = real_resolve(); "
+	    "printf(\"%%%%d %%%%d\\\\n\", all, dlerror() == 0); return 0; }\\n' > $d/whole.c && "
+	    "${CC:-cc} -std=c11 -D_GNU_SOURCE -I$d -I. -o $d/whole $d/whole.c hook/real.c && "
+	    "$d/whole",
+	    scratch(), row);
+	return output_of(command);
+}
+
+#define NO_SUCH_CALL(kind) kind "(int, no_such_call, (int fd), (fd), RAW_NONE(-1), \"nothing\")"
+
+Test(symbols, an_optional_call_may_be_missing)
+{
+	cr_expect_str_eq(resolved_with(""), "1 1\n");
+	cr_expect_str_eq(resolved_with(NO_SUCH_CALL("OPTIONAL")), "1 1\n");
+	cr_expect_str_eq(resolved_with(NO_SUCH_CALL("VARIADIC")), "1 1\n");
+	cr_expect_str_eq(resolved_with(NO_SUCH_CALL("HOOK")), "0 1\n");
+}
+
+/* Rows that stand under a condition are in the list where it holds, and nowhere else. */
+Test(symbols, conditions_in_the_list_hold)
+{
+	char command[2 * PATH_MAX];
+
+	snprintf(command, sizeof(command),
+	         "d=%s && mkdir -p $d/hook && cp shim/hook/real.h $d/hook && "
+	         "{ echo '#if 1'; echo '%s'; echo '#else'; echo '%s'; echo '#endif'; echo '#undef "
+	         "HOOK'; } "
+	         "> $d/hook/hooks.def && scripts/hooks table $d/hook/hooks.def | tail -n +3",
+	         scratch(),
+	         "HOOK(int, one, (int fd,\n int n), (fd, n), RAW(x, fd), \"first, \"\n\"second\")",
+	         NO_SUCH_CALL("HOOK"));
+	cr_expect_str_eq(output_of(command), "| `one` | first, second |\n");
 }

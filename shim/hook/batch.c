@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data by other ways than a buffer: several messages at once, a file, a pipe. What is not a watched
+ * connection pays a load and a branch, as in data.c.
+ */
+#include "hook/data.h"
+
+#include <errno.h>
+
+/* Partly sent counts as sent: the first message with anything in it tells. */
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
+{
+	const struct iovec *part;
+	int result, first = 0;
+
+	if (WRITES(fd))
+		return real.sendmmsg(fd, messages, n, flags);
+	result = real.sendmmsg(fd, messages, n, flags);
+	while (first < result && messages[first].msg_len == 0)
+		first++;
+	if (first >= result) {
+		traffic_sent(fd, result < 0 ? result : 0, (int)flags, NULL, 0);
+		return result;
+	}
+	part = messages[first].msg_hdr.msg_iov;
+	traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, part->iov_base,
+	             part->iov_len);
+	return result;
+}
+
+/* On a stream that has ended the kernel fills all the messages there are, each with nothing: the
+ * first one tells. */
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
+             struct timespec *timeout)
+{
+	int result;
+	ssize_t bytes;
+
+	if (READS(fd))
+		return real.recvmmsg(fd, messages, n, flags, timeout);
+	result = real.recvmmsg(fd, messages, n, flags, timeout);
+	if (result == 0)
+		return result;
+	bytes = result < 0 ? -1 : (ssize_t)messages->msg_len;
+	traffic_received(
+	    fd, bytes,
+	    bytes ? 1 : room(bytes, messages->msg_hdr.msg_iov, messages->msg_hdr.msg_iovlen),
+	    (int)flags);
+	return result;
+}
+
+ssize_t sendfile(int to, int from, off_t *offset, size_t n)
+{
+	if (WRITES(to))
+		return real.sendfile(to, from, offset, n);
+	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, NULL, 0);
+}
+
+/* One end is a pipe. That it is full, empty or broken says nothing of the connection at the other
+ * end, so EAGAIN is never a timeout here (MSG_DONTWAIT), nor EPIPE on the way out of a connection a
+ * reset. */
+ssize_t splice(int from, loff_t *from_offset, int to, loff_t *to_offset, size_t n,
+               unsigned int flags)
+{
+	ssize_t result;
+
+	if (READS(from) && WRITES(to))
+		return real.splice(from, from_offset, to, to_offset, n, flags);
+	result = real.splice(from, from_offset, to, to_offset, n, flags);
+	if (!WRITES(to))
+		return traffic_sent(to, result, MSG_DONTWAIT, NULL, 0);
+	if (result < 0 && errno == EPIPE)
+		return result;
+	return traffic_received(from, result, n, MSG_DONTWAIT);
+}

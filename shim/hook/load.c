@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dlopen with RTLD_DEEPBIND gives a library its own dependencies before ours, and the calls of
+ * PHP's extensions go past us. With deepbind = strip the flag is taken out.
+ *
+ * dlopen reads its caller from the return address: $ORIGIN, RUNPATH and the namespace are the
+ * caller's (TRAPS A7.7). So the last call here must be a jump, whatever the compiler was told of
+ * optimising; tests/probe/test_load.c looks at what it makes of this file.
+ */
+#include "hook/hook.h"
+#include "hook/load.h"
+
+#ifdef RTLD_DEEPBIND
+
+#ifdef __has_attribute
+#if __has_attribute(musttail)
+#define JUMP __attribute__((musttail)) return
+#endif
+#endif
+#ifndef JUMP
+#define JUMP             return
+#define ALWAYS_OPTIMISED __attribute__((optimize("O2", "optimize-sibling-calls")))
+#else
+#define ALWAYS_OPTIMISED
+#endif
+
+static int kept = ~0;
+
+void load_strip_deepbind(void)
+{
+	kept = ~RTLD_DEEPBIND;
+}
+
+ALWAYS_OPTIMISED void *dlopen(const char *file, int flags)
+{
+	void *(*next)(const char *file, int flags) = real_dlopen();
+
+	JUMP next(file, flags & kept);
+}
+
+#endif

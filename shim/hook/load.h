@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RETRYBUDGET_HOOK_LOAD_H
+#define RETRYBUDGET_HOOK_LOAD_H
+
+/* From now on dlopen ignores RTLD_DEEPBIND. Call from the constructor. */
+void load_strip_deepbind(void);
+
+#endif
