@@ -10,8 +10,10 @@ int connect(int fd, const struct sockaddr *address, socklen_t len)
 {
 	struct attempt try;
 
-	if (!attempt_begin_connect(&try, fd, address, len))
+	if (!attempt_begin_connect(&try, fd, address, len)) {
+		pace_release(fd); /* held back before, perhaps: another address, or none */
 		return real.connect(fd, address, len); /* not ours to judge */
+	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);

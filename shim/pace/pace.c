@@ -178,6 +178,12 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 	return refused_now(try, end != WAIT_INTERRUPTED && wanted <= bound, now - try->began, now);
 }
 
+/* True for what a connect says of another one on the same socket. */
+static bool is_status(int err)
+{
+	return err == EALREADY || err == EISCONN;
+}
+
 /* On a call that must not wait: go if due and paid for, else be held back as a kernel would. */
 static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 {
@@ -185,6 +191,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	struct socket_entry entry = { .phase = PHASE_HELD_BACK };
 	int64_t due = budget_due(account, cost, try->began);
 	enum admission admission = REFUSED;
+	int64_t delay = 0;
 	int err;
 
 	if (due <= 0)
@@ -193,11 +200,15 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 		return admitted(try, admission, 0, try->began);
 	if (try->is_unix)
 		return refused_now(try, due <= 0, 0, try->began); /* synchronous by nature */
-	if (account->policy->nonblocking == NONBLOCKING_PARK && park(try->fd, due, &entry))
-		err = ETIMEDOUT;
-	else if (park_redirect(try->fd))
-		err = ECONNREFUSED;
-	else
+	if (account->policy->nonblocking == NONBLOCKING_PARK)
+		delay = due > 0 ? due : 1;
+	err = park(try->fd, try->address, delay, &entry);
+	if (err == 0 && is_status(errno)) { /* begun through a number that we do not know */
+		try->told = errno;
+		attempt_unanswered(try, try->answered.at);
+		return false;
+	}
+	if (err == 0)
 		return refused_now(try, due <= 0, 0, try->began);
 	try->told = EINPROGRESS;
 	atomic_store(&entry.since, try->began);
@@ -207,19 +218,22 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	return refused(try, err, due <= 0, 0, try->began);
 }
 
-void pace_release(int fd)
+/* The entry of a socket that has our options; NULL: it has none. */
+static struct socket_entry *parked(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	if (entry)
-		park_undo(fd, entry);
+	return entry && atomic_load(&entry->traits) & TRAIT_PARKED && socket_believe(fd, entry)
+	           ? entry
+	           : NULL;
 }
 
-static bool is_parked(int fd)
+void pace_release(int fd)
 {
-	const struct socket_entry *entry = socket_find(fd);
+	struct socket_entry *entry = parked(fd);
 
-	return entry && atomic_load(&entry->traits) & TRAIT_PARKED;
+	if (entry)
+		park_undo(fd, entry);
 }
 
 bool pace(struct attempt *try)
@@ -229,7 +243,7 @@ bool pace(struct attempt *try)
 	int flags = 0;
 
 	/* Parked before, and over: our options must be off before the kernel could start anew. */
-	if (try->fd >= 0 && is_parked(try->fd) && park_is_over(try->fd))
+	if (try->fd >= 0 && parked(try->fd) && park_is_over(try->fd))
 		pace_release(try->fd);
 	if (try->status || !try->trial.retry)
 		return true;

@@ -12,8 +12,8 @@
  * loses neither a token nor the knowledge that a failure is unanswered. Async-signal-safe. */
 bool pace(struct attempt *try);
 
-/* The host was told how a held-back connect ended: takes off the socket what parking put on it.
- * errno is kept. */
+/* Takes off the socket what parking put on it, if anything: the host was told how its held-back
+ * connect ended, or makes a connect that is not judged. errno is kept. */
 void pace_release(int fd);
 
 #endif

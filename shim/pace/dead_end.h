@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a held-back connect can be sent so that no packet leaves the machine.
+ */
+#ifndef RETRYBUDGET_PACE_DEAD_END_H
+#define RETRYBUDGET_PACE_DEAD_END_H
+
+#include <sys/socket.h>
+
+/* Finds an address of this machine, port 0, which nobody can listen on, that fd can start a connect
+ * to in place of one to target. Returns its length, 0 where there is none. Async-signal-safe; errno
+ * is changed. */
+socklen_t dead_end_find(int fd, const struct sockaddr *target, struct sockaddr_storage *end);
+
+#endif
