@@ -29,7 +29,7 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	    !(socket_watched(fd) & WATCH_END) || *len < sizeof(err))
 		return result;
 	memcpy(&err, value, sizeof(err));
-	if (attempt_observed(fd, err))
-		pace_release(fd);
+	attempt_observed(fd, err);
+	pace_release_over(fd); /* whoever was told: a read may have got the error before */
 	return result;
 }

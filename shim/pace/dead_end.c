@@ -20,7 +20,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* Only loopback's own packets are longer: the length of an IP packet has 16 bits. */
+/* lo's MTU is 65536, of which IPv4 can use 65535; those of real devices are less. */
 #define LONGEST 65535
 
 enum way {
@@ -73,12 +73,13 @@ static void loopback(union address *address, sa_family_t family, bool mapped)
 		address->v6.sin6_addr = mapped ? mapped_loopback : in6addr_loopback;
 }
 
+/* True for all of 127.0.0.0/8, mapped or not, and ::1. */
 static bool is_loopback(const union address *address)
 {
-	union address is;
-
-	loopback(&is, address->any.ss_family, is_mapped(address));
-	return is_same(address, &is);
+	if (address->any.ss_family == AF_INET)
+		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return is_mapped(address) ? address->v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET
+	                          : IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
 }
 
 static bool own_address(int fd, union address *address)
@@ -114,14 +115,14 @@ static bool is_local_route(int fd, const union address *to, const union address 
 	int family = to->any.ss_family, mtu = 0;
 	socklen_t len = sizeof(mtu);
 
-	if (!is_same(source, to))
-		return false;
+	if (is_loopback(to))
+		return is_loopback(source);
 	/* An address of another device is its own source abroad too, by a rule before the local
 	 * table. */
-	return is_loopback(to) ||
-	       (real.getsockopt(fd, family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
-	                        family == AF_INET ? IP_MTU : IPV6_MTU, &mtu, &len) == 0 &&
-	        mtu > LONGEST);
+	return is_same(source, to) &&
+	       real.getsockopt(fd, family == AF_INET ? IPPROTO_IP : IPPROTO_IPV6,
+	                       family == AF_INET ? IP_MTU : IPV6_MTU, &mtu, &len) == 0 &&
+	       mtu >= LONGEST;
 }
 
 /* The way from `from` (NULL: the kernel's choice, which *source then is) to `to`, for sockets bound

@@ -178,10 +178,11 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 	return refused_now(try, end != WAIT_INTERRUPTED && wanted <= bound, now - try->began, now);
 }
 
-/* True for what a connect says of another one on the same socket. */
+/* True for what a connect says of an earlier one on the same socket, or of a shutdown. */
 static bool is_status(int err)
 {
-	return err == EALREADY || err == EISCONN;
+	return err == EALREADY || err == EISCONN || err == ECONNABORTED || err == ECONNREFUSED ||
+	       err == ETIMEDOUT || err == EINVAL;
 }
 
 /* On a call that must not wait: go if due and paid for, else be held back as a kernel would. */
@@ -203,7 +204,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	if (account->policy->nonblocking == NONBLOCKING_PARK)
 		delay = due > 0 ? due : 1;
 	err = park(try->fd, try->address, delay, &entry);
-	if (err == 0 && is_status(errno)) { /* begun through a number that we do not know */
+	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
 		try->told = errno;
 		attempt_unanswered(try, try->answered.at);
 		return false;
@@ -236,15 +237,23 @@ void pace_release(int fd)
 		park_undo(fd, entry);
 }
 
+void pace_release_over(int fd)
+{
+	struct socket_entry *entry = parked(fd);
+
+	if (entry && park_is_over(fd))
+		park_undo(fd, entry);
+}
+
 bool pace(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
 	int64_t cost;
 	int flags = 0;
 
-	/* Parked before, and over: our options must be off before the kernel could start anew. */
-	if (try->fd >= 0 && parked(try->fd) && park_is_over(try->fd))
-		pace_release(try->fd);
+	/* Our options must be off before the kernel could start anew. */
+	if (try->fd >= 0)
+		pace_release_over(try->fd);
 	if (try->status || !try->trial.retry)
 		return true;
 	cost = budget_cost(policy, (enum failure)try->trial.destination->last_failure);
