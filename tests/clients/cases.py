@@ -8,6 +8,7 @@ import sys
 
 import catalog
 import healthy
+import mixed
 import outage
 from lab import Lab
 
@@ -48,6 +49,8 @@ def all_cases(build):
         )
     for crowd in ("threads", "processes"):
         found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
+    for name in mixed.names():
+        found.append(case(f"mixed/{name}", "shim", 2, kind="mixed", client=name))
     return found
 
 
@@ -64,6 +67,7 @@ def prepare(build, libraries):
             f"clients: not installed: {', '.join(missing)}. Run scripts/install-deps check; "
             "a client that is not there is a failed test, not a skipped one."
         )
+    mixed.prepare(build)
     classes = os.path.join(build, "clients", "classes")
     sources = [os.path.join(catalog.LOOPS, f) for f in ("UrlLoop.java", "SocketLoop.java")]
     stale = [s for s in sources if older(target_of(s, classes), s)]
@@ -88,6 +92,8 @@ def work(identity, build, library):
     try:
         if what["kind"] == "healthy":
             return healthy.compare(lab, client, library)
+        if what["kind"] == "mixed":
+            return mixed.compare(lab, what["client"], library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
         if what["phase"] == "bare":
