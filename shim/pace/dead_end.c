@@ -30,31 +30,32 @@ enum way {
 	WAY_UNKNOWN, /* no descriptor to be had, or a sandbox: nothing could be asked */
 };
 
+/* A sockaddr_storage is four times as large, and hooks run on small stacks. */
 union address {
-	struct sockaddr_storage any;
+	struct sockaddr any;
 	struct sockaddr_in v4;
 	struct sockaddr_in6 v6;
 };
 
 static socklen_t length_of(const union address *address)
 {
-	return address->any.ss_family == AF_INET ? sizeof(address->v4) : sizeof(address->v6);
+	return address->any.sa_family == AF_INET ? sizeof(address->v4) : sizeof(address->v6);
 }
 
 static bool is_mapped(const union address *address)
 {
-	return address->any.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr);
+	return address->any.sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr);
 }
 
 static bool is_any(const union address *address)
 {
-	return address->any.ss_family == AF_INET ? address->v4.sin_addr.s_addr == htonl(INADDR_ANY)
+	return address->any.sa_family == AF_INET ? address->v4.sin_addr.s_addr == htonl(INADDR_ANY)
 	                                         : IN6_IS_ADDR_UNSPECIFIED(&address->v6.sin6_addr);
 }
 
 static bool is_same(const union address *a, const union address *b)
 {
-	return a->any.ss_family == AF_INET
+	return a->any.sa_family == AF_INET
 	           ? a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr
 	           : memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, sizeof(a->v6.sin6_addr)) == 0;
 }
@@ -66,7 +67,7 @@ static void loopback(union address *address, sa_family_t family, bool mapped)
 	};
 
 	memset(address, 0, sizeof(*address));
-	address->any.ss_family = family;
+	address->any.sa_family = family;
 	if (family == AF_INET)
 		address->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	else
@@ -76,7 +77,7 @@ static void loopback(union address *address, sa_family_t family, bool mapped)
 /* True for all of 127.0.0.0/8, mapped or not, and ::1. */
 static bool is_loopback(const union address *address)
 {
-	if (address->any.ss_family == AF_INET)
+	if (address->any.sa_family == AF_INET)
 		return ntohl(address->v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 	return is_mapped(address) ? address->v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET
 	                          : IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr);
@@ -88,7 +89,7 @@ static bool own_address(int fd, union address *address)
 
 	memset(address, 0, sizeof(*address));
 	return getsockname(fd, (struct sockaddr *)address, &len) == 0 &&
-	       (address->any.ss_family == AF_INET || address->any.ss_family == AF_INET6);
+	       (address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6);
 }
 
 /* Gives the socket `to` the bindings of `from` that decide on the way of its packets. */
@@ -112,7 +113,7 @@ static bool bind_alike(int to, int from)
 /* True if the connected datagram socket sends over loopback. */
 static bool is_local_route(int fd, const union address *to, const union address *source)
 {
-	int family = to->any.ss_family, mtu = 0;
+	int family = to->any.sa_family, mtu = 0;
 	socklen_t len = sizeof(mtu);
 
 	if (is_loopback(to))
@@ -135,7 +136,7 @@ static enum way way_to(int fd, const union address *from, const union address *t
 	struct transient at;
 
 	shelter_enter(&shelter);
-	if (transient_open(&at, to->any.ss_family)) {
+	if (transient_open(&at, to->any.sa_family)) {
 		way = WAY_NONE;
 		if (!bind_alike(at.fd, fd))
 			way = WAY_ABROAD;
@@ -161,7 +162,7 @@ static bool has_device(int fd)
 
 static void clear_port(union address *address)
 {
-	if (address->any.ss_family == AF_INET)
+	if (address->any.sa_family == AF_INET)
 		address->v4.sin_port = 0;
 	else
 		address->v6.sin6_port = 0;
@@ -173,7 +174,7 @@ static bool find(int fd, const union address *target, union address *own, union 
 	union address source;
 	enum way way;
 
-	loopback(end, own->any.ss_family, is_mapped(target));
+	loopback(end, own->any.sa_family, is_mapped(target));
 	clear_port(own);
 	if (!is_any(own)) {
 		if (is_mapped(own) != is_mapped(target))
@@ -199,16 +200,16 @@ static bool find(int fd, const union address *target, union address *own, union 
 	return way_to(fd, NULL, end, &source) == WAY_LOCAL;
 }
 
-socklen_t dead_end_find(int fd, const struct sockaddr *target, struct sockaddr_storage *end)
+socklen_t dead_end_find(int fd, const struct sockaddr *target, socklen_t target_len,
+                        struct sockaddr_in6 *end)
 {
 	union address own, to = { 0 }, found;
-	bool v6 = target->sa_family == AF_INET6;
 
-	if (!own_address(fd, &own) || own.any.ss_family != target->sa_family)
+	if (!own_address(fd, &own) || own.any.sa_family != target->sa_family)
 		return 0;
-	memcpy(&to, target, v6 ? sizeof(to.v6) : sizeof(to.v4));
+	memcpy(&to, target, target_len < sizeof(to) ? target_len : sizeof(to));
 	if (!find(fd, &to, &own, &found))
 		return 0;
-	*end = found.any;
+	*end = found.v6;
 	return length_of(&found);
 }

@@ -203,7 +203,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 		return refused_now(try, due <= 0, 0, try->began); /* synchronous by nature */
 	if (account->policy->nonblocking == NONBLOCKING_PARK)
 		delay = due > 0 ? due : 1;
-	err = park(try->fd, try->address, delay, &entry);
+	err = park(try->fd, try->address, try->len, delay, &entry);
 	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
 		try->told = errno;
 		attempt_unanswered(try, try->answered.at);

@@ -90,16 +90,17 @@ static bool set_patience(int fd, int64_t ms, struct socket_entry *entry)
 	return true;
 }
 
-int park(int fd, const struct sockaddr *target, int64_t delay, struct socket_entry *entry)
+int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t delay,
+         struct socket_entry *entry)
 {
-	struct sockaddr_storage end;
+	struct sockaddr_in6 end;
 	bool v6 = target->sa_family == AF_INET6, drops = false;
 	int protocol, ttl = 0, err;
 	socklen_t len = 0;
 
 	if (get(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) &&
 	    (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP))
-		len = dead_end_find(fd, target, &end);
+		len = dead_end_find(fd, target, target_len, &end);
 	if (len == 0) {
 		errno = 0;
 		return 0;

@@ -15,7 +15,8 @@
  * ECONNREFUSED at once. Returns how it will end, errno being EINPROGRESS and entry knowing what to
  * undo. 0: not possible here, nothing has changed, and errno is what the kernel said to a connect
  * on fd (0: it was not asked). */
-int park(int fd, const struct sockaddr *target, int64_t delay, struct socket_entry *entry);
+int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t delay,
+         struct socket_entry *entry);
 
 /* True unless a connect is under way on fd. */
 bool park_is_over(int fd);

@@ -50,7 +50,7 @@ def all_cases(build):
     for crowd in ("threads", "processes"):
         found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
     for name in mixed.names():
-        found.append(case(f"mixed/{name}", "shim", 2, kind="mixed", client=name))
+        found.append(case(f"mixed/{name}", "mixed", 2, kind="mixed", client=name))
     return found
 
 

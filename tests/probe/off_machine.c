@@ -27,7 +27,7 @@
 	"ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0;"                                   \
 	"ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev v0;"                                    \
 	"ip route add default via 10.9.0.2; ip -6 route add default via fd09::2;"                  \
-	"echo 1 > /proc/sys/net/ipv4/tcp_syn_retries;"
+	"echo 2 > /proc/sys/net/ipv4/tcp_syn_retries;" /* seven seconds */
 
 /* Rules of policy routing in front of the local table: everything goes out. */
 #define RULES(ip, gateway)                                                                         \
@@ -193,7 +193,9 @@ static int attempt_to(const struct scene *scene, int ms, bool *started)
 		err = errno;
 	*started = err == EINPROGRESS;
 	if (*started) {
-		poll(&entry, 1, 8000);
+		/* MPTCP takes no bound, so its first one has all its time. A second one that
+		 * nothing bounds is to be told from others. */
+		poll(&entry, 1, ms ? 9000 : 5000);
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size);
 	}
 	close(fd);

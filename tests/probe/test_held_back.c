@@ -7,6 +7,7 @@
 
 #define CANNOT 77
 #define SCENES 17 /* of held_back.c; each has one connect at least that is held back */
+#define MORE   3  /* of three scenes a second one: it does not get through by ending the first */
 
 #define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
 
@@ -22,7 +23,7 @@ static void same_as_real(const char *kind, const char *sort)
 		.program = "held_back",
 		.arguments = { kind, sort },
 		.policy = refused ? POLICY "redirect\n" : POLICY "park\n",
-		.log = "target = stderr\n",
+		.log = "target = stderr\ninterval = 0s\n",
 		.seconds = 90,
 	};
 
@@ -38,7 +39,8 @@ static void same_as_real(const char *kind, const char *sort)
 	/* Said on stderr: a log socket takes ten datagrams at once, and there are more scenes. */
 	for (const char *at = shim.err; (at = strstr(at, "event=refused")) != NULL; at++)
 		count++;
-	cr_expect(count == SCENES, "%d of %d scenes held back:\n%s", count, SCENES, shim.err);
+	cr_expect(count >= SCENES + MORE, "%d connects of %d scenes held back:\n%s", count, SCENES,
+	          shim.err);
 }
 
 Test(held_back, redirected)
