@@ -98,12 +98,19 @@ $(B)/clients/%: tests/clients/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+$(B)/clients/mixed/libevent: LIBRARY := -levent_core
+$(B)/clients/mixed/libuv: LIBRARY := -luv
+$(B)/clients/mixed/%: tests/clients/mixed/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -MF $@.d -o $@ $< $(LIBRARY)
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+MIXED   := $(B)/clients/mixed/libevent $(B)/clients/mixed/libuv
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
 
 demo: ## show the shim stopping a real retry loop (installs what it needs)
@@ -122,7 +129,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
 	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes
 
-check-clients: all $(CLIENTS) ## real clients against failing servers
+check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:

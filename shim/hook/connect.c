@@ -11,8 +11,10 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 {
 	struct attempt try;
 
-	if (!attempt_begin_connect(&try, fd, address, len))
+	if (!attempt_begin_connect(&try, fd, address, len)) {
+		pace_release(fd); /* held back before, perhaps: another address, or none */
 		return next(fd, address, len); /* not ours to judge */
+	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
@@ -40,7 +42,7 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	    !(socket_watched(fd) & WATCH_END) || *len < sizeof(err))
 		return result;
 	memcpy(&err, value, sizeof(err));
-	if (attempt_observed(fd, err))
-		pace_release(fd);
+	attempt_observed(fd, err);
+	pace_release_over(fd); /* whoever was told: a read may have got the error before */
 	return result;
 }

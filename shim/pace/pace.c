@@ -178,6 +178,13 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 	return refused_now(try, end != WAIT_INTERRUPTED && wanted <= bound, now - try->began, now);
 }
 
+/* True for what a connect says of an earlier one on the same socket, or of a shutdown. */
+static bool is_status(int err)
+{
+	return err == EALREADY || err == EISCONN || err == ECONNABORTED || err == ECONNREFUSED ||
+	       err == ETIMEDOUT || err == EINVAL;
+}
+
 /* On a call that must not wait: go if due and paid for, else be held back as a kernel would. */
 static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 {
@@ -188,6 +195,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	int64_t due = account->budget->streak > 1 ? budget_due(account, cost, try->began)
 	                                          : budget_token_wait(account, cost, try->began);
 	enum admission admission = REFUSED;
+	int64_t delay = 0;
 	int err;
 
 	if (due <= 0)
@@ -196,11 +204,15 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 		return admitted(try, admission, 0, try->began);
 	if (try->is_unix)
 		return refused_now(try, due <= 0, 0, try->began); /* synchronous by nature */
-	if (account->policy->nonblocking == NONBLOCKING_PARK && park(try->fd, due, &entry))
-		err = ETIMEDOUT;
-	else if (park_redirect(try->fd))
-		err = ECONNREFUSED;
-	else
+	if (account->policy->nonblocking == NONBLOCKING_PARK)
+		delay = due > 0 ? due : 1;
+	err = park(try->fd, try->address, try->len, delay, &entry);
+	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
+		try->told = errno;
+		attempt_unanswered(try, try->answered.at);
+		return false;
+	}
+	if (err == 0)
 		return refused_now(try, due <= 0, 0, try->began);
 	try->told = EINPROGRESS;
 	atomic_store(&entry.since, try->began);
@@ -210,19 +222,30 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	return refused(try, err, due <= 0, 0, try->began);
 }
 
-void pace_release(int fd)
+/* The entry of a socket that has our options; NULL: it has none. */
+static struct socket_entry *parked(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
+
+	return entry && atomic_load(&entry->traits) & TRAIT_PARKED && socket_believe(fd, entry)
+	           ? entry
+	           : NULL;
+}
+
+void pace_release(int fd)
+{
+	struct socket_entry *entry = parked(fd);
 
 	if (entry)
 		park_undo(fd, entry);
 }
 
-static bool is_parked(int fd)
+void pace_release_over(int fd)
 {
-	const struct socket_entry *entry = socket_find(fd);
+	struct socket_entry *entry = parked(fd);
 
-	return entry && atomic_load(&entry->traits) & TRAIT_PARKED;
+	if (entry && park_is_over(fd))
+		park_undo(fd, entry);
 }
 
 bool pace(struct attempt *try)
@@ -231,9 +254,9 @@ bool pace(struct attempt *try)
 	int64_t cost;
 	int flags = 0;
 
-	/* Parked before, and over: our options must be off before the kernel could start anew. */
-	if (try->fd >= 0 && is_parked(try->fd) && park_is_over(try->fd))
-		pace_release(try->fd);
+	/* Our options must be off before the kernel could start anew. */
+	if (try->fd >= 0)
+		pace_release_over(try->fd);
 	if (try->status || !try->trial.retry)
 		return true;
 	cost = budget_cost(policy, (enum failure)try->trial.destination->last_failure);

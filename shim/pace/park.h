@@ -8,19 +8,21 @@
 
 #include "track/sockets.h"
 
-/* Starts a connect on fd that sends nothing off the machine and ends in ETIMEDOUT after delay ns
- * (one second at least). False: not possible here, nothing has changed. On success entry->traits
- * says what to undo, and errno is EINPROGRESS. */
-bool park(int fd, int64_t delay, struct socket_entry *entry);
+#include <sys/socket.h>
 
-/* Starts a connect on fd that ends in ECONNREFUSED at once. Likewise. */
-bool park_redirect(int fd);
+/* Starts a connect on fd, in place of one to target, that sends nothing off the machine: it ends in
+ * ETIMEDOUT after delay ns (one second at least), or, where that is not possible or delay is 0, in
+ * ECONNREFUSED at once. Returns how it will end, errno being EINPROGRESS and entry knowing what to
+ * undo. 0: not possible here, nothing has changed, and errno is what the kernel said to a connect
+ * on fd (0: it was not asked). */
+int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t delay,
+         struct socket_entry *entry);
 
 /* True unless a connect is under way on fd. */
 bool park_is_over(int fd);
 
-/* Takes our options off a socket that was parked, so that it can be connected for real. errno is
- * kept. */
+/* Takes our options off a socket that was parked, so that it can be connected for real. What the
+ * host has set meanwhile stays. errno is kept. */
 void park_undo(int fd, struct socket_entry *entry);
 
 #endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One datagram on a socket that lives for microseconds. The host must never find a descriptor of
- * ours, and we must never write into one of its (TRAPS A5.1, A5.2): another thread may close every
- * descriptor and open its own at any moment.
- */
+/* A record on its way: a datagram on a transient socket, or a line on stderr. */
 #include "report/send.h"
 #include "report/shelter.h"
 #include "hook/real.h"
 #include "report/text.h"
+#include "report/transient.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +19,6 @@
 #define IDENT          "retrybudget"
 #define DEFAULT_SOCKET "/dev/log"
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
-#define LOWEST         3 /* 0-2 belong to the host even while they are closed */
 
 static int severity(const struct record *record)
 {
@@ -39,52 +34,6 @@ static int severity(const struct record *record)
 	default:
 		return LOG_INFO;
 	}
-}
-
-/* A socket, and what tells it from any other that may get the same number. */
-struct transient {
-	int fd;
-	uint64_t identity;
-};
-
-static uint64_t identity_of(int fd)
-{
-	uint64_t cookie = 0;
-	socklen_t len = sizeof(cookie);
-	struct stat is;
-
-	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) == 0)
-		return cookie;
-	/* Before Linux 4.12, and in sandboxes that have no cookies. */
-	return errno == ENOPROTOOPT && fstat(fd, &is) == 0 ? is.st_ino : 0;
-}
-
-/* False if the host has closed our descriptor meanwhile; the number may be its own now. */
-static bool is_ours(const struct transient *at)
-{
-	return at->identity != 0 && identity_of(at->fd) == at->identity;
-}
-
-static void transient_close(const struct transient *at)
-{
-	if (is_ours(at))
-		real.close(at->fd);
-}
-
-static bool transient_open(struct transient *at)
-{
-	struct transient low;
-
-	at->fd = real.socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (at->fd < 0)
-		return false;
-	at->identity = identity_of(at->fd);
-	if (at->fd >= LOWEST)
-		return true;
-	low = *at;
-	at->fd = real.fcntl(low.fd, F_DUPFD_CLOEXEC, LOWEST);
-	transient_close(&low);
-	return at->fd >= 0;
 }
 
 /*
@@ -103,8 +52,8 @@ static bool send_datagram(const char *path, struct iovec *parts, size_t count)
 	message.msg_iov = parts;
 	message.msg_iovlen = count;
 	shelter_enter(&shelter);
-	if (transient_open(&at)) {
-		if (is_ours(&at))
+	if (transient_open(&at, AF_UNIX)) {
+		if (transient_is_ours(&at))
 			sent = real.sendmsg(at.fd, &message,
 			                    MSG_NOSIGNAL | MSG_DONTWAIT | MSG_FASTOPEN) >= 0;
 		transient_close(&at);

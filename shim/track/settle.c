@@ -189,6 +189,8 @@ void attempt_hung_up(int fd, int how)
 {
 	struct socket_entry *entry = socket_find(fd);
 
+	if (entry && LOAD(entry->phase) == PHASE_HELD_BACK) /* the next connect begins anew */
+		socket_phase(fd, entry, PHASE_NONE);
 	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
 		return;
 	/* That the peer then closes too without a word is how one-way conversations end. */

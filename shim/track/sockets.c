@@ -94,6 +94,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->answered_place, LOAD(from->answered_place));
 	STORE(entry->answered_run, LOAD(from->answered_run));
 	STORE(entry->run, LOAD(from->run));
+	STORE(entry->patience, LOAD(from->patience));
 	STORE(entry->traits, LOAD(from->traits));
 	STORE(entry->phase, LOAD(from->phase));
 	reach(fd);

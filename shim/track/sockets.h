@@ -73,7 +73,8 @@ struct socket_entry {
 	_Atomic(uint32_t) answered_print;
 	_Atomic(uint16_t) answered_place;
 	_Atomic(uint8_t) answered_run;
-	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
+	_Atomic(uint8_t) run;       /* tries of the request in flight, this one included */
+	_Atomic(uint32_t) patience; /* ms, TCP_USER_TIMEOUT while TRAIT_PARKED */
 	_Atomic(uint8_t) phase;
 	_Atomic(uint16_t) traits;
 };

@@ -9,6 +9,7 @@ import sys
 import catalog
 import deepbind
 import healthy
+import mixed
 import outage
 from lab import Lab
 
@@ -50,6 +51,8 @@ def all_cases(build):
     for crowd in ("threads", "processes"):
         found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
     found.append(case("deepbind/php curl", "shim", 1, kind="deepbind"))
+    for name in mixed.names():
+        found.append(case(f"mixed/{name}", "mixed", 2, kind="mixed", client=name))
     return found
 
 
@@ -66,6 +69,7 @@ def prepare(build, libraries):
             f"clients: not installed: {', '.join(missing)}. Run scripts/install-deps check; "
             "a client that is not there is a failed test, not a skipped one."
         )
+    mixed.prepare(build)
     classes = os.path.join(build, "clients", "classes")
     sources = [os.path.join(catalog.LOOPS, f) for f in ("UrlLoop.java", "SocketLoop.java")]
     stale = [s for s in sources if older(target_of(s, classes), s)]
@@ -92,6 +96,8 @@ def work(identity, build, library):
             return healthy.compare(lab, client, library)
         if what["kind"] == "deepbind":
             return deepbind.compare(lab, library)
+        if what["kind"] == "mixed":
+            return mixed.compare(lab, what["client"], library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
         if what["phase"] == "bare":

@@ -2,6 +2,7 @@
 """What the runs say: a line per case while they go on, then tables, bare beside shim."""
 
 import catalog
+import mixed
 
 
 def progress(case):
@@ -108,6 +109,7 @@ def tables(done, seconds):
     outage_table(done)
     left_out()
     healthy_table(done)
+    mixed.report(done)
     print()
     good, bad = averages(done)
     for case in (c for c in done if c["result"]["problems"]):

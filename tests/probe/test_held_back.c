@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What a host can do with a socket that is held back, against what it gets of a real failure. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define CANNOT 77
+#define SCENES 17 /* of held_back.c; each has one connect at least that is held back */
+#define MORE   3  /* of three scenes a second one: it does not get through by ending the first */
+
+#define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
+
+TestSuite(held_back, .fini = discard_scratch, .timeout = 120);
+
+/* Parked: as a connect that times out. Redirected: as one that is refused. */
+static void same_as_real(const char *kind, const char *sort)
+{
+	static struct result bare, shim;
+	bool refused = strcmp(kind, "refused") == 0;
+	int count = 0;
+	struct probe probe = {
+		.program = "held_back",
+		.arguments = { kind, sort },
+		.policy = refused ? POLICY "redirect\n" : POLICY "park\n",
+		.log = "target = stderr\ninterval = 0s\n",
+		.seconds = 90,
+	};
+
+	run_probe(&probe, BARE, &bare);
+	if (bare.exited && bare.code == CANNOT)
+		cr_skip_test("held_back: this machine does not allow it");
+	cr_assert(bare.exited && bare.code == 0, "bare: %s", bare.out);
+	cr_expect(strstr(bare.out, "LEFT BEHIND") == NULL, "%s", bare.out);
+	run_probe(&probe, ENFORCE, &shim);
+	cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
+	cr_expect(strcmp(shim.out, bare.out) == 0, "under the shim\n%s\nbare\n%s\n%s", shim.out,
+	          bare.out, shim.records);
+	/* Said on stderr: a log socket takes ten datagrams at once, and there are more scenes. */
+	for (const char *at = shim.err; (at = strstr(at, "event=refused")) != NULL; at++)
+		count++;
+	cr_expect(count >= SCENES + MORE, "%d connects of %d scenes held back:\n%s", count, SCENES,
+	          shim.err);
+}
+
+Test(held_back, redirected)
+{
+	same_as_real("refused", NULL);
+}
+
+Test(held_back, redirected_v6)
+{
+	same_as_real("refused", "v6");
+}
+
+Test(held_back, redirected_mapped)
+{
+	same_as_real("refused", "mapped");
+}
+
+Test(held_back, redirected_bound)
+{
+	same_as_real("refused", "bound");
+}
+
+Test(held_back, redirected_bound_to_a_port)
+{
+	same_as_real("refused", "port");
+}
+
+Test(held_back, redirected_v6_bound)
+{
+	same_as_real("refused", "bound6");
+}
+
+Test(held_back, parked)
+{
+	same_as_real("timeout", NULL);
+}
+
+Test(held_back, parked_v6)
+{
+	same_as_real("timeout", "v6");
+}
+
+Test(held_back, parked_mapped)
+{
+	same_as_real("timeout", "mapped");
+}
+
+Test(held_back, parked_bound_to_a_port)
+{
+	same_as_real("timeout", "port");
+}
+
+/* The scenes of off_machine.c; end: how the second connect ends where nothing stands against it. */
+#define FIRST(name)         name ": first ETIMEDOUT, went out; second "
+#define ENDS(name, end, lo) FIRST(name) end ", stayed; lo: " lo "\n"
+#define HELD(end)                                                                                  \
+	ENDS("v4", end, "SYN, answer")                                                             \
+	ENDS("v6", end, "SYN, answer")                                                             \
+	ENDS("mapped", end, "SYN, answer")                                                         \
+	ENDS("v6only", end, "SYN, answer")                                                         \
+	ENDS("v4 bound", end, "SYN, answer")                                                       \
+	ENDS("v6 bound", end, "SYN, answer")                                                       \
+	ENDS("mapped bound", end, "SYN, answer")                                                   \
+	ENDS("v4 device", end, "SYN, answer")                                                      \
+	ENDS("v6 device", end, "SYN, answer")                                                      \
+	ENDS("mptcp", "ECONNREFUSED later", "SYN, answer")                                         \
+	ENDS("v6 off on lo", "ETIMEDOUT later", "SYN, none")                                       \
+	ENDS("v6 off on lo, bound", "ETIMEDOUT later", "SYN, none")                                \
+	ENDS("v4 lo down", "ETIMEDOUT later", "none, none")                                        \
+	ENDS("v6 lo down", "ETIMEDOUT later", "none, none")                                        \
+	ENDS("v4 lo never up", "ETIMEDOUT later", "none, none")                                    \
+	ENDS("v6 lo never up", "ETIMEDOUT later", "none, none")                                    \
+	ENDS("v4 rules", "ETIMEDOUT at once", "none, none")                                        \
+	ENDS("v6 rules", "ETIMEDOUT at once", "none, none")                                        \
+	ENDS("v4 rules for a mark", "ETIMEDOUT at once", "none, none")                             \
+	ENDS("v4 mark without rules", end, "SYN, answer")                                          \
+	ENDS("v4 of somebody else", "ETIMEDOUT later", "SYN, none")                                \
+	ENDS("v4 of somebody else, answered", "ETIMEDOUT at once", "none, none")                   \
+	ENDS("v6 of somebody else", "ETIMEDOUT at once", "none, none")
+
+static void nothing_goes_out(const char *way, const char *wanted)
+{
+	static struct result bare, shim;
+	struct probe probe = { .program = "off_machine", .policy = way, .seconds = 90 };
+	int lines = 0;
+
+	run_probe(&probe, BARE, &bare);
+	if (bare.exited && bare.code == CANNOT)
+		cr_skip_test("off_machine: this machine does not allow it");
+	cr_assert(bare.exited && bare.code == 0, "bare: %s", bare.out);
+	/* The witness sees what does go out. */
+	for (const char *at = bare.out; (at = strstr(at, "later, went out")) != NULL; at++)
+		lines++;
+	cr_expect(lines == 23, "bare: %s", bare.out);
+	run_probe(&probe, ENFORCE, &shim);
+	cr_expect(strcmp(shim.out, wanted) == 0, "printed\n%s\nwanted\n%s", shim.out, wanted);
+}
+
+Test(held_back, parked_stays_on_the_machine)
+{
+	nothing_goes_out(POLICY "park\n", HELD("ETIMEDOUT later"));
+}
+
+Test(held_back, redirected_stays_on_the_machine)
+{
+	nothing_goes_out(POLICY "redirect\n", HELD("ECONNREFUSED later"));
+}
