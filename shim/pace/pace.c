@@ -217,7 +217,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 	try->told = EINPROGRESS;
 	atomic_store(&entry.since, try->began);
 	atomic_store(&entry.slot, destination_slot(try->trial.destination));
-	atomic_store(&entry.generation, (uint32_t)try->trial.destination->generation);
+	atomic_store(&entry.generation, try->trial.generation);
 	socket_enter(try->fd, &entry);
 	return refused(try, err, due <= 0, 0, try->began);
 }

@@ -27,9 +27,9 @@ struct tally {
 };
 
 struct destination {
-	cell64 key;        /* hash of name; 0 = free. Claimed by compare-and-swap */
+	cell64 key; /* hash of name; 0 = free. Even while the slot is emptied for that name */
 	cell64 generation; /* grows when the slot is given to another name */
-	cell64 named;      /* 1 once name is written; racing writers write the same bytes */
+	cell64 named;      /* the key that name was written for */
 	cell64 used_at;    /* ns, last attempt: the coldest slot is evicted */
 	cell64 address[2]; /* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
 	cell64 port;       /* host byte order */

@@ -83,6 +83,8 @@ bool attempt_open_account(struct attempt *try)
 {
 	int index;
 
+	if (!trial_stands(&try->trial))
+		return false; /* evicted during a long wait: nothing is known of it any more */
 	try->config = config_current();
 	index = destination_account(try->trial.destination, try->config, &try->account);
 	try->label = try->config->labels[index];
@@ -145,6 +147,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	try->began = monotonic();
 	try->trial.owner = thread_id();
 	try->trial.destination = destination_of(&read, &hit, try->began);
+	try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
 	try->trial.place = hit.place;
 	if (!attempt_open_account(try)) {
 		errno = saved;
@@ -178,6 +181,8 @@ bool attempt_begin_lookup(struct attempt *try, const char *node, const struct ad
 		.family = hints ? hints->ai_family : AF_UNSPEC,
 	};
 	try->trial.destination = destination_of_lookup(node, try->family, true, try->began);
+	if (try->trial.destination)
+		try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
 	if (!try->trial.destination || !attempt_open_account(try)) {
 		errno = saved;
 		return false;
@@ -200,7 +205,7 @@ void attempt_start(const struct attempt *try)
 		.began = try->began,
 		.process = thread_process(),
 		.slot = destination_slot(try->trial.destination),
-		.generation = (uint32_t)LOAD(try->trial.destination->generation),
+		.generation = try->trial.generation,
 		.owner = try->trial.owner,
 		.place = try->trial.place,
 		.phase = PHASE_CONNECTING,

@@ -6,6 +6,7 @@
 #include "report/text.h"
 #include "track/state.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define WINDOW 16
@@ -40,19 +41,52 @@ struct destination *destination_at(uint32_t slot, uint32_t generation)
 	return (uint32_t)LOAD(found->generation) == generation ? found : NULL;
 }
 
-/* How long ago a slot mattered. One that is failing is kept as if it had been used just now, for
- * losing it would let a storm begin afresh. */
-static int64_t coldness(struct destination *destination, int64_t now)
+/*
+ * The key of a slot is odd once the slot is that name's, and even while it is emptied for it: who
+ * finds it so empties it too, since the claimer may have been killed in the middle, and a new name
+ * must not take over an old one's failures. That may wipe what a faster thread has noted already,
+ * which is a failure forgotten, not one made up.
+ */
+static int64_t key_of(uint64_t hash)
 {
-	int64_t used = LOAD(destination->used_at);
+	return (int64_t)(hash | 3);
+}
 
-	if (LOAD(destination->budget.streak) > 0)
-		return (now - used) / 1024;
-	return now - used;
+static bool is_claimed(struct destination *destination)
+{
+	return !(LOAD(destination->key) & 1);
+}
+
+/*
+ * What losing a slot would cost: which of a full window makes room. Time alone would not do: a scan
+ * turns the whole table over in the pause between two attempts of a storm, whose budget must
+ * outlive it. So what was tried often counts for more than what was tried once, whatever came
+ * since, until it has been left alone for a horizon. At the same rank one that is known to be well
+ * goes first: a new slot is as good for it, while losing a failing one lets a storm begin afresh.
+ */
+static int rank(struct destination *destination, int64_t now)
+{
+	int64_t attempts = LOAD(destination->tally.attempts);
+	int64_t streak = LOAD(destination->budget.streak);
+	int64_t age = (int64_t)((uint64_t)now - (uint64_t)LOAD(destination->used_at));
+	int doublings = 0;
+
+	if (age > HORIZON || age < -HORIZON) /* left alone, or scribbled over */
+		return 0;
+	/* Two that want the same slot must not take it from each other for ever. */
+	if (is_claimed(destination) && age < NS_PER_S)
+		return INT_MAX;
+	if (attempts < streak)
+		attempts = streak;
+	if (attempts > 1)
+		doublings = 63 - __builtin_clzll((uint64_t)attempts);
+	if (doublings > 10)
+		doublings = 10;
+	return 2 * doublings + (streak > 0 || LOAD(destination->tally.successes) == 0);
 }
 
 /* Empties a slot that has just been claimed for another name. */
-static void clear(struct destination *destination)
+static void clear(struct destination *destination, int64_t now)
 {
 	size_t from = offsetof(struct destination, named);
 	cell64 *cell = (cell64 *)((char *)destination + from);
@@ -60,61 +94,87 @@ static void clear(struct destination *destination)
 
 	atomic_fetch_add(&destination->generation, 1);
 	for (; cell < end; cell++)
-		STORE(*cell, 0);
+		STORE(*cell, cell == &destination->used_at ? now : 0);
+}
+
+/* Takes a slot, whose key was `old`, for another name. False: somebody was faster. */
+static bool claim(struct destination *victim, int64_t old, int64_t key, int64_t now)
+{
+	int64_t claimed = key & ~INT64_C(1);
+
+	STORE(victim->used_at, now); /* before it is ours, or the next one might choose it too */
+	if (old == 0)
+		return atomic_compare_exchange_strong(&victim->key, &old, key);
+	if (old != claimed && !atomic_compare_exchange_strong(&victim->key, &old, claimed))
+		return false;
+	clear(victim, now);
+	return atomic_compare_exchange_strong(&victim->key, &claimed, key);
 }
 
 /* Finds the slot of a key or claims one. *fresh: it has no name yet. */
-static struct destination *slot_of(uint64_t hash, bool make, int64_t now, bool *fresh)
+static struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fresh)
 {
 	struct destination *slots = shim_region->destinations;
-	int64_t key = hash ? (int64_t)hash : 1;
 
 	for (;;) {
 		struct destination *victim = NULL;
-		int64_t old;
+		int lowest = 0;
+		int64_t old = 0;
 
 		for (unsigned int i = 0; i < WINDOW; i++) {
-			struct destination *one = &slots[((uint64_t)key + i) % REGION_DESTINATIONS];
+			struct destination *one =
+			    &slots[((uint64_t)key / 4 + i) % REGION_DESTINATIONS];
+			int64_t its = atomic_load_explicit(&one->key, memory_order_acquire);
+			int of_one;
 
-			old = LOAD(one->key);
-			if (old == key) {
-				*fresh = atomic_load(&one->named) == 0;
+			if (its == key) {
+				*fresh = atomic_load(&one->named) != key;
 				return one;
 			}
-			if (old == 0) {
+			if (its == 0 || (its | 1) == key) {
 				victim = one;
+				old = its;
 				break;
 			}
-			if (!victim || coldness(one, now) > coldness(victim, now))
+			of_one = rank(one, now);
+			if (!victim || of_one < lowest ||
+			    (of_one == lowest && LOAD(one->used_at) < LOAD(victim->used_at))) {
 				victim = one;
+				lowest = of_one;
+				old = its;
+			}
 		}
 		if (!make)
 			return NULL;
-		old = LOAD(victim->key);
-		if (old == key || !atomic_compare_exchange_strong(&victim->key, &old, key))
-			continue;
-		if (old != 0)
-			clear(victim);
-		STORE(victim->used_at, now);
-		*fresh = true;
-		return victim;
+		if (claim(victim, old, key, now)) {
+			*fresh = true;
+			return victim;
+		}
 	}
 }
 
-/* Two threads, or processes, may both name a fresh slot: they write the same bytes. Electing one of
- * them would leave the slot without a name if that one died. */
-static void write_name(struct destination *destination, const char *name)
+/*
+ * Two threads, or processes, may both name a fresh slot: they write the same bytes. Electing one of
+ * them would leave the slot without a name if that one died. Where the slot has changed hands
+ * meanwhile two names are written over each other: one of the writers sees that in `named`, and the
+ * next attempt writes it again. (One that is killed right there leaves a wrong name in the records
+ * until the slot is evicted, and nothing worse.)
+ */
+static void write_name(struct destination *destination, int64_t key, const char *name)
 {
+	int64_t named = 0;
 	size_t n = 0;
 
+	atomic_store(&destination->named, 0);
 	do
 		__atomic_store_n(&destination->name[n], name[n], __ATOMIC_RELAXED);
 	while (name[n++]);
-	atomic_store(&destination->named, 1);
+	if (!atomic_compare_exchange_strong(&destination->named, &named, key) && named != key)
+		atomic_store(&destination->named, 0);
 }
 
 /* Writes the name of a fresh slot. */
-static void name_slot(struct destination *destination, const struct address *address,
+static void name_slot(struct destination *destination, int64_t key, const struct address *address,
                       const struct name_hit *hit)
 {
 	char name[NAME_MAX_LEN + 1];
@@ -134,7 +194,7 @@ static void name_slot(struct destination *destination, const struct address *add
 	} else {
 		text_ip(&text, address->bytes, address->scope, address->port);
 	}
-	write_name(destination, line);
+	write_name(destination, key, line);
 }
 
 static void note_address(struct destination *destination, const struct address *address)
@@ -150,6 +210,7 @@ static void note_address(struct destination *destination, const struct address *
 struct destination *destination_of(const struct address *address, struct name_hit *hit, int64_t now)
 {
 	struct destination *destination;
+	int64_t slot_key;
 	uint64_t key;
 	bool fresh;
 
@@ -161,9 +222,10 @@ struct destination *destination_of(const struct address *address, struct name_hi
 		key = hash_word(hit->hash, address->port);
 	else
 		key = hash_word(key, address->port);
-	destination = slot_of(key, true, now, &fresh);
+	slot_key = key_of(key);
+	destination = slot_of(slot_key, true, now, &fresh);
 	if (fresh)
-		name_slot(destination, address, hit);
+		name_slot(destination, slot_key, address, hit);
 	if (fresh || !address->is_unix)
 		note_address(destination, address);
 	STORE(destination->used_at, now);
@@ -175,15 +237,17 @@ struct destination *destination_of_lookup(const char *node, int family, bool mak
 	char name[4 + NAME_MAX_LEN + 1] = "dns:";
 	uint64_t hash = name_normal(node, name + 4);
 	struct destination *destination;
+	int64_t key;
 	bool fresh;
 
 	if (hash == 0)
 		return NULL;
-	destination = slot_of(hash_word(hash, (uint64_t)family), make, now, &fresh);
+	key = key_of(hash_word(hash, (uint64_t)family));
+	destination = slot_of(key, make, now, &fresh);
 	if (!destination)
 		return NULL;
 	if (fresh)
-		write_name(destination, name);
+		write_name(destination, key, name);
 	STORE(destination->used_at, now);
 	return destination;
 }

@@ -57,7 +57,8 @@ enum failure failure_of(int err, bool is_unix)
 
 bool trial_of(const struct socket_entry *entry, struct trial *trial)
 {
-	trial->destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
+	trial->generation = LOAD(entry->generation);
+	trial->destination = destination_at(LOAD(entry->slot), trial->generation);
 	trial->owner = LOAD(entry->owner);
 	trial->place = LOAD(entry->place);
 	trial->print = LOAD(entry->print);
@@ -65,6 +66,11 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->seen = LOAD(entry->traits) & TRAIT_SEEN;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	return trial->destination;
+}
+
+bool trial_stands(const struct trial *trial)
+{
+	return destination_at(destination_slot(trial->destination), trial->generation);
 }
 
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai)
@@ -76,6 +82,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	int64_t now = monotonic();
 	int saved = errno;
 
+	if (!trial_stands(trial))
+		return;
 	destination_account(destination, config, &account);
 	if (err)
 		STORE(destination->last_errno, err);

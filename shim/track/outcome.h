@@ -12,11 +12,12 @@
 /* Who tried, and how; what is known of an attempt when its outcome comes. */
 struct trial {
 	struct destination *destination;
-	int32_t owner;  /* thread that tried */
-	uint32_t place; /* of the address among those of its name, 0 = none */
-	uint32_t print; /* of the request that it is for, 0 = not known (track/request.h) */
-	uint32_t run;   /* tries of that request, this one included */
-	bool seen;      /* the request of each of them */
+	uint32_t generation; /* of the slot: an attempt may outlast its name there */
+	int32_t owner;       /* thread that tried */
+	uint32_t place;      /* of the address among those of its name, 0 = none */
+	uint32_t print;      /* of the request that it is for, 0 = not known (track/request.h) */
+	uint32_t run;        /* tries of that request, this one included */
+	bool seen;           /* the request of each of them */
 	bool retry;
 };
 
@@ -24,7 +25,8 @@ struct trial {
  * is_unix: EAGAIN is a full backlog there, and the want of a free port elsewhere. */
 enum failure failure_of(int err, bool is_unix);
 
-/* Counts a failure. err: the errno of a failed connect, eai: the code of a failed lookup, else 0.
+/* Counts a failure, if the trial stands. err: the errno of a failed connect, eai: the code of a
+ * failed lookup, else 0.
  */
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai);
 
@@ -45,6 +47,9 @@ bool outcome_taken(int fd);
 
 /* True if the connection is up and the peer has acknowledged data on it. One system call. */
 bool outcome_alive(int fd);
+
+/* False: the destination has been evicted since, and its slot is another name's. */
+bool trial_stands(const struct trial *trial);
 
 /* Rebuilds the trial of an entry. False: its destination has been evicted. */
 bool trial_of(const struct socket_entry *entry, struct trial *trial);

@@ -71,7 +71,7 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 		return;
 	if (failure)
 		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
-	else if (try->trial.retry) /* nothing was tried: the failure stands */
+	else if (try->trial.retry && trial_stands(&try->trial)) /* untried: the failure stands */
 		failures_add(try->trial.destination, &try->answered);
 }
 
@@ -111,6 +111,8 @@ int attempt_settle_lookup(struct attempt *try, int result)
 {
 	int err = errno;
 
+	if (!trial_stands(&try->trial))
+		return result;
 	if (is_lookup_failure(try, result))
 		outcome_failure(&try->trial, FAILURE_LOOKUP, 0, result);
 	else if (result == 0 && budget_wants_success(&try->account))
@@ -132,6 +134,8 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 		.held = true,
 	};
 
+	if (!trial_stands(&try->trial))
+		return;
 	failures_add(try->trial.destination, &failure);
 	/* The horizon counts from the last time that somebody wanted to go. */
 	STORE(try->trial.destination->budget.failed_at, now);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the shim has counted, read by the probe in its own address space: records would be cut off
+ * by the thousand, and a success makes none. Nothing is there when the probe runs bare.
+ *
+ * Lines that begin with '#' tell these numbers; the driver takes them out before it compares.
+ */
+#ifndef RETRYBUDGET_TESTS_PROBE_TALLIES_H
+#define RETRYBUDGET_TESTS_PROBE_TALLIES_H
+
+#include "probe.h"
+
+#include "report/region.h"
+
+/* The region of this process, NULL if it has none. */
+static inline const struct region *own_region(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	const struct region *region = NULL;
+	char line[512];
+	unsigned long from;
+
+	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
+		if (strstr(line, "memfd:retrybudget") != NULL && sscanf(line, "%lx", &from) == 1)
+			region = (const struct region *)from;
+	if (maps != NULL)
+		fclose(maps);
+	return region != NULL && region->magic == REGION_MAGIC ? region : NULL;
+}
+
+/* The slot of a destination by the name that records would give it, or NULL. */
+static inline const struct destination *slot_named(const struct region *region, const char *name)
+{
+	for (int i = 0; i < REGION_DESTINATIONS; i++)
+		if (region->destinations[i].key != 0 &&
+		    strcmp(region->destinations[i].name, name) == 0)
+			return &region->destinations[i];
+	return NULL;
+}
+
+static inline void tell_tally(const char *who, const struct tally *tally)
+{
+	printf("# %s: attempts=%ld retries=%ld successes=%ld waited=%ld refused=%ld timeout=%ld "
+	       "reset=%ld dropped=%ld failures=%ld\n",
+	       who, (long)tally->attempts, (long)tally->retries, (long)tally->successes,
+	       (long)tally->waited, (long)tally->refused, (long)tally->failures[FAILURE_TIMEOUT],
+	       (long)tally->failures[FAILURE_RESET], (long)tally->failures[FAILURE_DROPPED],
+	       (long)(tally->failures[1] + tally->failures[2] + tally->failures[3] +
+	              tally->failures[4] + tally->failures[5] + tally->failures[6] +
+	              tally->failures[7]));
+}
+
+/* What was counted for a port of loopback. */
+static inline void tell_port(const char *who, uint16_t port)
+{
+	const struct region *region = own_region();
+	const struct destination *slot;
+	char name[64];
+
+	if (region == NULL)
+		return;
+	snprintf(name, sizeof(name), "127.0.0.1:%u", port);
+	slot = slot_named(region, name);
+	if (slot == NULL) {
+		printf("# %s: gone\n", who);
+		return;
+	}
+	tell_tally(who, &slot->tally);
+	printf("# %s: streak=%ld\n", who, (long)slot->budget.streak);
+}
+
+static inline void tell_all(void)
+{
+	const struct region *region = own_region();
+
+	if (region == NULL)
+		return;
+	tell_tally("all", &region->tally);
+	printf("# all: tokens=%ld faults=%ld\n", (long)(region->process.holding & UINT32_MAX),
+	       (long)region->faults);
+}
+
+#endif
