@@ -11,10 +11,6 @@
 
 #define WINDOW 16
 
-/* How long a name's address is remembered to have failed: the default of the key `horizon`, whose
- * own value is not known before the destination is. */
-#define HORIZON (60 * NS_PER_S)
-
 struct region *shim_region;
 const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;
@@ -207,6 +203,19 @@ static void note_address(struct destination *destination, const struct address *
 	STORE(destination->port, address->port);
 }
 
+/* By name. Where a link is to be said the host adds it to the address that it got (a hostent has no
+ * room for one), so an address with a scope also goes by the name of the same one without. */
+static bool find_name(const struct address *address, uint64_t key, int64_t now,
+                      struct name_hit *hit)
+{
+	struct address bare = *address;
+
+	if (names_find(key, now, hit))
+		return true;
+	bare.scope = 0;
+	return address->scope && names_find(address_hash(&bare), now, hit);
+}
+
 struct destination *destination_of(const struct address *address, struct name_hit *hit, int64_t now)
 {
 	struct destination *destination;
@@ -218,7 +227,7 @@ struct destination *destination_of(const struct address *address, struct name_hi
 	hit->untried = false;
 	if (address->is_unix)
 		key = hash_bytes(ADDRESS_HASH ^ 1, address->path, address->path_len);
-	else if (names_find(key = address_hash(address), HORIZON, now, hit))
+	else if (find_name(address, key = address_hash(address), now, hit))
 		key = hash_word(hit->hash, address->port);
 	else
 		key = hash_word(key, address->port);

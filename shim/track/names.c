@@ -1,32 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* Names by address. Sets of four places, chosen by hash; within a set the oldest makes room. */
+/* Names and their bindings to addresses: two tables of sets, chosen by hash. */
 #include "track/names.h"
 
 #include "hook/real.h"
+#include "report/region.h"
+#include "track/thread.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define NAMES    512
-#define BINDINGS 2048
-#define WAYS     4
+#define NAMES     1024
+#define NAME_WAYS 4
+#define BINDINGS  2048
+#define WAYS      8
+
+/* So many bindings of its set may one address have: a server of a thousand virtual hosts must not
+ * push out every other address there. */
+#define NAMES_OF_ONE 4
+
+/* An answer waits so long for the connect that it was asked for. */
+#define FRESH NS_PER_S
+
+/* How long an address is remembered to have failed: the default of the key `horizon`, whose own
+ * value is not known before the destination is. */
+#define HORIZON (60 * NS_PER_S)
+
+#define TEXT_WORDS (NAME_MAX_LEN / sizeof(uint64_t) + 1)
 
 struct name {
-	_Atomic(uint64_t) hash; /* 0 while it is written */
-	_Atomic(uint32_t) used; /* serial of the last lookup */
-	char text[NAME_MAX_LEN + 1];
+	_Atomic(uint64_t) hash; /* 0 = free */
+	_Atomic(uint32_t) used; /* serial, as below */
+	_Atomic(uint64_t) text[TEXT_WORDS];
 };
 
 struct binding {
-	_Atomic(uint64_t) address; /* hash; 0 while it is written */
+	_Atomic(uint32_t) version; /* odd while it is written */
+	_Atomic(uint32_t) lookup;  /* serial of the newest that gave this pair */
+	_Atomic(uint32_t) used;    /* serial of the newest lookup when the pair was last of use */
 	_Atomic(uint64_t) name;
-	_Atomic(uint32_t) lookup;   /* serial of the newest, for making room */
-	_Atomic(int64_t) failed_at; /* ns; 0 = not since it last answered */
+	_Atomic(int64_t) answered_at; /* ns; 0 = a connect has followed */
+	_Atomic(int64_t) failed_at;   /* ns; 0 = not since it last answered */
 };
+
+/* A hash is odd. */
+#define BEING_WRITTEN 2
 
 static struct name names[NAMES];
 static struct binding bindings[BINDINGS];
+/* The address of each binding, 0 = free. Apart from the rest, for every connect searches a set. */
+static _Alignas(64) _Atomic(uint64_t) addresses[BINDINGS];
 static _Atomic(uint32_t) lookups;
 
 _Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed failure");
@@ -49,127 +73,280 @@ uint64_t name_normal(const char *node, char *out)
 	return n ? hash_bytes(ADDRESS_HASH, out, n) | 1 : 0;
 }
 
+bool name_is_number(const char *node)
+{
+	struct in_addr binary;
+
+	return inet_aton(node, &binary) || strchr(node, ':');
+}
+
+static bool is_older(uint32_t serial, uint32_t than)
+{
+	return (int32_t)(serial - than) < 0;
+}
+
+/* --- the texts --- */
+
 static struct name *find_name(uint64_t hash)
 {
-	struct name *set = &names[hash % (NAMES / WAYS) * WAYS];
+	struct name *set = &names[hash % (NAMES / NAME_WAYS) * NAME_WAYS];
 
-	for (int i = 0; i < WAYS; i++)
+	for (int i = 0; i < NAME_WAYS; i++)
 		if (LOAD(set[i].hash) == hash)
 			return &set[i];
 	return NULL;
 }
 
-/* Keeps the text of a name. Whoever takes a place marks it as being written by a hash of 0. */
 static void keep_name(uint64_t hash, const char *text, uint32_t lookup)
 {
-	struct name *set = &names[hash % (NAMES / WAYS) * WAYS];
+	struct name *set = &names[hash % (NAMES / NAME_WAYS) * NAME_WAYS];
 	struct name *place = find_name(hash);
-	uint64_t before;
+	uint64_t words[TEXT_WORDS] = { 0 }, before;
 
 	if (place) {
 		STORE(place->used, lookup);
 		return;
 	}
 	place = set;
-	for (int i = 1; i < WAYS; i++)
-		if ((int32_t)(LOAD(set[i].used) - LOAD(place->used)) < 0)
+	for (int i = 1; i < NAME_WAYS; i++)
+		if (is_older(LOAD(set[i].used), LOAD(place->used)))
 			place = &set[i];
 	before = LOAD(place->hash);
-	if (before == 0 && LOAD(place->used) != 0)
-		return; /* somebody is writing it */
-	STORE(place->used, lookup);
-	if (!atomic_compare_exchange_strong(&place->hash, &before, 0))
+	if (before == BEING_WRITTEN ||
+	    !atomic_compare_exchange_strong(&place->hash, &before, BEING_WRITTEN))
 		return;
-	memcpy(place->text, text, strlen(text) + 1);
+	memcpy(words, text, strlen(text));
+	for (size_t i = 0; i < TEXT_WORDS; i++)
+		STORE(place->text[i], words[i]);
+	STORE(place->used, lookup);
 	STORE(place->hash, hash);
 }
 
 bool names_text(uint64_t hash, char *out)
 {
 	struct name *name = find_name(hash);
+	uint64_t words[TEXT_WORDS];
 
 	if (!name)
 		return false;
-	memcpy(out, name->text, NAME_MAX_LEN + 1);
+	for (size_t i = 0; i < TEXT_WORDS; i++)
+		words[i] = LOAD(name->text[i]);
+	memcpy(out, words, NAME_MAX_LEN + 1);
 	out[NAME_MAX_LEN] = '\0';
 	/* Another name may have been written over it meanwhile. */
-	atomic_thread_fence(memory_order_acquire);
 	return LOAD(name->hash) == hash && (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
 }
 
-static struct binding *find_binding(uint64_t address)
-{
-	struct binding *set = &bindings[address % (BINDINGS / WAYS) * WAYS];
+/* --- the bindings --- */
 
-	for (int i = 0; i < WAYS; i++)
-		if (LOAD(set[i].address) == address)
-			return &set[i];
-	return NULL;
+/* What a reader saw of a binding, all of one moment. */
+struct sight {
+	struct binding *binding; /* NULL: none yet */
+	uint64_t name;
+	uint32_t lookup;
+	bool fresh;
+	int64_t failed_at;
+};
+
+static struct binding *set_of(uint64_t address)
+{
+	return &bindings[address % (BINDINGS / WAYS) * WAYS];
 }
 
-static void bind_name(uint64_t address, uint64_t name, uint32_t lookup)
+static _Atomic(uint64_t) *address_of(const struct binding *binding)
 {
-	struct binding *set = &bindings[address % (BINDINGS / WAYS) * WAYS];
-	struct binding *place = find_binding(address);
+	return &addresses[binding - bindings];
+}
 
-	if (!place) {
-		place = set;
-		for (int i = 1; i < WAYS; i++)
-			if ((int32_t)(LOAD(set[i].lookup) - LOAD(place->lookup)) < 0)
-				place = &set[i];
-		STORE(place->address, 0);
-		STORE(place->failed_at, 0);
+static bool see(struct binding *binding, uint64_t address, int64_t now, struct sight *sight)
+{
+	uint32_t version;
+	int64_t answered_at;
+
+	if (LOAD(*address_of(binding)) != address)
+		return false;
+	version = LOAD(binding->version);
+	sight->binding = binding;
+	sight->name = LOAD(binding->name);
+	sight->lookup = LOAD(binding->lookup);
+	sight->failed_at = LOAD(binding->failed_at);
+	answered_at = LOAD(binding->answered_at);
+	sight->fresh = answered_at != 0 && now - answered_at < FRESH;
+	return !(version & 1) && LOAD(*address_of(binding)) == address &&
+	       LOAD(binding->version) == version;
+}
+
+static bool is_failing(int64_t failed_at, int64_t now)
+{
+	return failed_at != 0 && now - failed_at <= HORIZON;
+}
+
+/* True if `one` should make room rather than `other`: losing the name of a failing destination
+ * would let its storm begin afresh under another. */
+static bool gives_way(struct binding *one, struct binding *other, int64_t now)
+{
+	bool failing = is_failing(LOAD(one->failed_at), now);
+
+	if (failing != is_failing(LOAD(other->failed_at), now))
+		return !failing;
+	return is_older(LOAD(one->used), LOAD(other->used));
+}
+
+/* Chooses the place of a new binding. */
+static struct binding *make_room(uint64_t address, int64_t now)
+{
+	struct binding *set = set_of(address), *of_all = NULL, *of_own = NULL;
+	int own = 0;
+
+	for (struct binding *one = set; one < set + WAYS; one++) {
+		uint64_t has = LOAD(*address_of(one));
+
+		if (has == address) {
+			own++;
+			if (!of_own || gives_way(one, of_own, now))
+				of_own = one;
+		}
+		if (has == 0 && !(LOAD(one->version) & 1)) {
+			if (!of_all || LOAD(*address_of(of_all)) != 0)
+				of_all = one;
+		} else if (!of_all ||
+		           (LOAD(*address_of(of_all)) != 0 && gives_way(one, of_all, now))) {
+			of_all = one;
+		}
 	}
+	return own < NAMES_OF_ONE ? of_all : of_own;
+}
+
+static void bind_name(uint64_t address, uint64_t name, int64_t now)
+{
+	struct binding *set = set_of(address), *place;
+	uint32_t lookup = LOAD(lookups), version;
+	struct sight sight;
+
+	for (struct binding *one = set; one < set + WAYS; one++)
+		if (see(one, address, now, &sight) && sight.name == name) {
+			STORE(one->lookup, lookup);
+			STORE(one->used, lookup);
+			STORE(one->answered_at, now);
+			return;
+		}
+	place = make_room(address, now);
+	version = LOAD(place->version);
+	if (version & 1 || !atomic_compare_exchange_strong(&place->version, &version, version + 1))
+		return; /* somebody is writing it */
+	STORE(*address_of(place), 0);
 	STORE(place->name, name);
 	STORE(place->lookup, lookup);
-	STORE(place->address, address);
+	STORE(place->used, lookup);
+	STORE(place->answered_at, now);
+	STORE(place->failed_at, 0);
+	STORE(*address_of(place), address);
+	STORE(place->version, version + 2);
 }
 
-bool name_is_number(const char *node)
+uint64_t names_note(const char *node)
 {
-	unsigned char binary[sizeof(struct in6_addr)];
+	char text[NAME_MAX_LEN + 1];
+	uint64_t hash = name_normal(node, text);
 
-	return inet_pton(AF_INET, node, binary) == 1 || strchr(node, ':');
+	if (hash == 0 || name_is_number(text))
+		return 0;
+	keep_name(hash, text, atomic_fetch_add(&lookups, 1) + 1);
+	return hash;
+}
+
+void names_bind(uint64_t name, const struct sockaddr *from, socklen_t len, int64_t now)
+{
+	struct address address;
+
+	if (name == 0 || !address_read(&address, from, len) || address.is_unix)
+		return;
+	bind_name(address_hash(&address), name, now);
+	thread_facts.looked_up = name;
 }
 
 void names_learn(const char *node, const struct addrinfo *list)
 {
-	char text[NAME_MAX_LEN + 1];
-	uint64_t hash = name_normal(node, text), last = 0;
-	uint32_t lookup;
+	uint64_t name = names_note(node);
+	const struct addrinfo *last = NULL;
+	int64_t now = monotonic();
 
-	if (hash == 0 || name_is_number(text))
-		return;
-	lookup = atomic_fetch_add(&lookups, 1) + 1;
-	keep_name(hash, text, lookup);
-	for (; list; list = list->ai_next) {
-		struct address address;
-		uint64_t key;
-
-		if (!list->ai_addr || !address_read(&address, list->ai_addr, list->ai_addrlen) ||
-		    address.is_unix)
-			continue;
-		key = address_hash(&address);
+	for (; name && list; last = list, list = list->ai_next) {
 		/* One address comes once per socket type. */
-		if (key != last)
-			bind_name(key, hash, lookup);
-		last = key;
+		if (last && last->ai_addrlen == list->ai_addrlen && last->ai_addr &&
+		    list->ai_addr && memcmp(last->ai_addr, list->ai_addr, list->ai_addrlen) == 0)
+			continue;
+		names_bind(name, list->ai_addr, list->ai_addrlen, now);
 	}
 }
 
-bool names_find(uint64_t key, int64_t horizon, int64_t now, struct name_hit *hit)
+void names_learn_host(const char *node, const struct hostent *host)
 {
-	struct binding *binding = LOAD(lookups) ? find_binding(key) : NULL;
-	int64_t failed_at;
+	uint64_t name = names_note(node);
+	int64_t now = monotonic();
 
-	if (!binding)
+	for (char **each = host->h_addr_list; name && each && *each; each++) {
+		struct sockaddr_in in = { .sin_family = AF_INET };
+		struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+
+		if (host->h_addrtype == AF_INET && host->h_length == sizeof(in.sin_addr)) {
+			memcpy(&in.sin_addr, *each, sizeof(in.sin_addr));
+			names_bind(name, (const struct sockaddr *)&in, sizeof(in), now);
+		} else if (host->h_addrtype == AF_INET6 &&
+		           host->h_length == sizeof(in6.sin6_addr)) {
+			memcpy(&in6.sin6_addr, *each, sizeof(in6.sin6_addr));
+			names_bind(name, (const struct sockaddr *)&in6, sizeof(in6), now);
+		}
+	}
+}
+
+/* True if `one` names a connect rather than `other`, neither being this thread's own. */
+static bool is_likelier(const struct sight *one, const struct sight *other)
+{
+	if (one->fresh != other->fresh)
+		return one->fresh;
+	return one->fresh == is_older(one->lookup, other->lookup);
+}
+
+/* What a connect uses stays: the pair, and its text. */
+static void note_use(struct binding *binding, uint64_t name)
+{
+	uint32_t now = LOAD(lookups);
+	struct name *text;
+
+	if (LOAD(binding->answered_at) != 0)
+		STORE(binding->answered_at, 0);
+	if (LOAD(binding->used) == now)
+		return;
+	STORE(binding->used, now);
+	text = find_name(name);
+	if (text)
+		STORE(text->used, now);
+}
+
+bool names_find(uint64_t address, int64_t now, struct name_hit *hit)
+{
+	struct binding *set = set_of(address);
+	struct sight best = { .binding = NULL }, one;
+
+	if (LOAD(lookups) == 0)
 		return false;
-	hit->hash = LOAD(binding->name);
-	failed_at = LOAD(binding->failed_at);
-	if (LOAD(binding->address) != key)
+	for (int i = 0; i < WAYS; i++) {
+		if (!see(&set[i], address, now, &one))
+			continue;
+		if (one.name == thread_facts.looked_up) {
+			best = one;
+			break;
+		}
+		if (!best.binding || is_likelier(&one, &best))
+			best = one;
+	}
+	if (!best.binding)
 		return false;
-	hit->place = (uint32_t)(binding - bindings) + 1;
-	hit->untried = failed_at == 0 || now - failed_at > horizon;
+	note_use(best.binding, best.name);
+	hit->hash = best.name;
+	hit->place = (uint32_t)(best.binding - bindings) + 1;
+	hit->untried = !is_failing(best.failed_at, now);
 	return true;
 }
 

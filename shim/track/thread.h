@@ -17,6 +17,7 @@ struct lookup_mark {
 struct thread_facts {
 	const struct lookup_mark *lookup; /* on the stack of the getaddrinfo this thread is in */
 	uint64_t random;                  /* state of the jitter's generator */
+	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
 	int32_t process;                  /* the pid for which the two below hold */
 	int32_t id;
 	bool tried;          /* it has made an attempt */
