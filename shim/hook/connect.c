@@ -2,6 +2,7 @@
 /* The beginning of a connection, and the two ways a host asks how it went. */
 #include "hook/hook.h"
 #include "pace/pace.h"
+#include "track/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,6 +12,7 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 {
 	struct attempt try;
 
+	thread_drop_stale_lookup();
 	if (!attempt_begin_connect(&try, fd, address, len)) {
 		pace_release(fd); /* held back before, perhaps: another address, or none */
 		return next(fd, address, len); /* not ours to judge */

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,12 +17,17 @@ static __thread bool finding;
 
 static void *find(const char *name)
 {
-	void *found;
+	void *found = NULL;
 
 	if (finding || !dlsym)
 		return NULL;
 	finding = true;
-	found = dlsym(RTLD_NEXT, name);
+	/* glibc 2.34 keeps these for old programs only, and hides them from dlsym; the same calls
+	 * go by the name without the underscores. */
+	if (strncmp(name, "__res_", 6) == 0)
+		found = dlsym(RTLD_NEXT, name + 2);
+	if (!found)
+		found = dlsym(RTLD_NEXT, name);
 	finding = false;
 	/* dlsym as a tail call would take our caller for its own, and RTLD_NEXT with it. */
 	__asm__ volatile("" ::: "memory");

@@ -29,6 +29,8 @@
 #define MMSG_FLAGS                unsigned int /* musl */
 #endif
 
+struct __res_state;
+
 struct real_calls {
 #define HOOK(type, name, parameters, arguments, raw, purpose) type(*name) parameters;
 #define USED(type, name, parameters, arguments, raw)          type(*name) parameters;

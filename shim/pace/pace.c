@@ -130,7 +130,8 @@ static int64_t send_timeout(int fd)
 static bool wait_and_pay(struct attempt *try, int64_t cost)
 {
 	const struct account *account = &try->account;
-	int64_t own_bound = send_timeout(try->fd), bound = account->policy->max_wait;
+	int64_t own_bound = try->bound ? try->bound : send_timeout(try->fd),
+		bound = account->policy->max_wait;
 	int64_t delay = budget_delay(account, thread_random()) - (try->began - try->answered.at);
 	int64_t tokens = budget_token_wait(account, cost, try->began);
 	enum wait_manner manner = try->fd < 0              ? WAIT_AS_LOOKUP
@@ -202,7 +203,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 		admission = budget_admit(account, cost, try->began);
 	if (admission != REFUSED)
 		return admitted(try, admission, 0, try->began);
-	if (try->is_unix)
+	if (try->is_unix || try->fd < 0)
 		return refused_now(try, due <= 0, 0, try->began); /* synchronous by nature */
 	if (account->policy->nonblocking == NONBLOCKING_PARK)
 		delay = due > 0 ? due : 1;
@@ -266,7 +267,7 @@ bool pace(struct attempt *try)
 		flags = real.fcntl(try->fd, F_GETFL, 0);
 	if (flags < 0)
 		return true; /* the real call will say what is wrong */
-	if (!(flags & O_NONBLOCK))
+	if (!(flags & O_NONBLOCK) && !try->no_wait)
 		return wait_and_pay(try, cost);
 	if (policy->nonblocking == NONBLOCKING_PASS)
 		return admitted(try, budget_admit(&try->account, cost, try->began), 0, try->began);

@@ -159,28 +159,28 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 }
 
 /* Numbers, nothing and localhost need no server. */
-static bool needs_resolver(const char *node, const struct addrinfo *hints)
+static bool needs_resolver(const char *name)
 {
-	if (!node || !*node || (hints && hints->ai_flags & AI_NUMERICHOST) ||
-	    strcmp(node, "localhost") == 0)
-		return false;
-	return !name_is_number(node);
+	char text[NAME_MAX_LEN + 1];
+
+	return name && name_normal(name, text) && strcmp(text, "localhost") != 0 &&
+	       !name_is_number(name);
 }
 
-bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints)
+bool attempt_begin_query(struct attempt *try, const char *name, int kind)
 {
 	int saved = errno;
 	struct name_hit none = { 0 };
 
-	if (!shim_ready() || thread_in_lookup() || !needs_resolver(node, hints))
+	if (!shim_ready() || thread_in_lookup() || !needs_resolver(name))
 		return false;
 	*try = (struct attempt) {
 		.fd = -1,
 		.saved_errno = saved,
 		.began = monotonic(),
-		.family = hints ? hints->ai_family : AF_UNSPEC,
+		.kind = kind,
 	};
-	try->trial.destination = destination_of_lookup(node, try->family, true, try->began);
+	try->trial.destination = destination_of_lookup(name, kind, true, try->began);
 	if (try->trial.destination)
 		try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
 	if (!try->trial.destination || !attempt_open_account(try)) {
@@ -192,6 +192,13 @@ bool attempt_begin_lookup(struct attempt *try, const char *node, const struct ad
 	judge(try, &none);
 	errno = saved;
 	return true;
+}
+
+bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints)
+{
+	if (hints && hints->ai_flags & AI_NUMERICHOST)
+		return false;
+	return attempt_begin_query(try, node, hints ? hints->ai_family : AF_UNSPEC);
 }
 
 void attempt_start(const struct attempt *try)

@@ -20,7 +20,7 @@ struct attempt {
 	const struct sockaddr *address;
 	socklen_t len;
 	int fd;                     /* -1: a lookup */
-	int family;                 /* of a lookup */
+	int kind;                   /* of a lookup: a family, or LOOKUP_RECORD and a type */
 	int saved_errno;            /* what errno was when the host called */
 	int64_t began;              /* ns */
 	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
@@ -28,13 +28,19 @@ struct attempt {
 	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
+	bool no_wait;  /* a lookup that must not block: it goes or is refused at once */
+	int64_t bound; /* ns that a lookup may wait, if that is less than max_wait; 0 = max_wait */
 	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */
 };
+
+/* A lookup of DNS records of one type, not of a host's addresses. */
+#define LOOKUP_RECORD 0x10000
 
 /* False: not ours to judge; nothing has been noted and errno is untouched. */
 bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,
                            socklen_t len);
 bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
+bool attempt_begin_query(struct attempt *try, const char *name, int kind);
 
 /* Finds the policy that holds now; again after a wait, during which the file may have changed.
  * False: this destination is not judged. */

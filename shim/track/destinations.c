@@ -67,7 +67,7 @@ static int rank(struct destination *destination, int64_t now)
 	int64_t age = (int64_t)((uint64_t)now - (uint64_t)LOAD(destination->used_at));
 	int doublings = 0;
 
-	if (age > HORIZON || age < -HORIZON) /* left alone, or scribbled over */
+	if (age > NAMES_HORIZON || age < -NAMES_HORIZON) /* left alone, or scribbled over */
 		return 0;
 	/* Two that want the same slot must not take it from each other for ever. */
 	if (is_claimed(destination) && age < NS_PER_S)
@@ -241,7 +241,7 @@ struct destination *destination_of(const struct address *address, struct name_hi
 	return destination;
 }
 
-struct destination *destination_of_lookup(const char *node, int family, bool make, int64_t now)
+struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now)
 {
 	char name[4 + NAME_MAX_LEN + 1] = "dns:";
 	uint64_t hash = name_normal(node, name + 4);
@@ -251,7 +251,7 @@ struct destination *destination_of_lookup(const char *node, int family, bool mak
 
 	if (hash == 0)
 		return NULL;
-	key = key_of(hash_word(hash, (uint64_t)family));
+	key = key_of(hash_word(hash, (uint64_t)kind));
 	destination = slot_of(key, make, now, &fresh);
 	if (!destination)
 		return NULL;

@@ -15,9 +15,9 @@
 struct destination *destination_of(const struct address *address, struct name_hit *hit,
                                    int64_t now);
 
-/* The destination of a lookup of a name in one family: that a name has no address of one says
- * nothing of another. NULL if there is none and `make` is false. */
-struct destination *destination_of_lookup(const char *node, int family, bool make, int64_t now);
+/* The destination of a lookup of a name, of one kind (a family, or a type of records): that a name
+ * has nothing of one kind says nothing of another. NULL if there is none and `make` is false. */
+struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now);
 
 /* A slot by index, if it still belongs to the name it had; else NULL. */
 struct destination *destination_at(uint32_t slot, uint32_t generation);

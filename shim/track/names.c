@@ -23,10 +23,6 @@
 /* An answer waits so long for the connect that it was asked for. */
 #define FRESH NS_PER_S
 
-/* How long an address is remembered to have failed: the default of the key `horizon`, whose own
- * value is not known before the destination is. */
-#define HORIZON (60 * NS_PER_S)
-
 #define TEXT_WORDS (NAME_MAX_LEN / sizeof(uint64_t) + 1)
 
 struct name {
@@ -158,10 +154,14 @@ static _Atomic(uint64_t) *address_of(const struct binding *binding)
 	return &addresses[binding - bindings];
 }
 
+static bool is_fresh(int64_t answered_at, int64_t now)
+{
+	return answered_at != 0 && now - answered_at < FRESH;
+}
+
 static bool see(struct binding *binding, uint64_t address, int64_t now, struct sight *sight)
 {
 	uint32_t version;
-	int64_t answered_at;
 
 	if (LOAD(*address_of(binding)) != address)
 		return false;
@@ -170,20 +170,19 @@ static bool see(struct binding *binding, uint64_t address, int64_t now, struct s
 	sight->name = LOAD(binding->name);
 	sight->lookup = LOAD(binding->lookup);
 	sight->failed_at = LOAD(binding->failed_at);
-	answered_at = LOAD(binding->answered_at);
-	sight->fresh = answered_at != 0 && now - answered_at < FRESH;
+	sight->fresh = is_fresh(LOAD(binding->answered_at), now);
 	return !(version & 1) && LOAD(*address_of(binding)) == address &&
 	       LOAD(binding->version) == version;
 }
 
 static bool is_failing(int64_t failed_at, int64_t now)
 {
-	return failed_at != 0 && now - failed_at <= HORIZON;
+	return failed_at != 0 && now - failed_at <= NAMES_HORIZON;
 }
 
 /* True if `one` should make room rather than `other`: losing the name of a failing destination
  * would let its storm begin afresh under another. */
-static bool gives_way(struct binding *one, struct binding *other, int64_t now)
+static bool gives_way(const struct binding *one, const struct binding *other, int64_t now)
 {
 	bool failing = is_failing(LOAD(one->failed_at), now);
 
@@ -203,7 +202,7 @@ static struct binding *make_room(uint64_t address, int64_t now)
 
 		if (has == address) {
 			own++;
-			if (!of_own || gives_way(one, of_own, now))
+			if (!of_own || is_older(LOAD(one->used), LOAD(of_own->used)))
 				of_own = one;
 		}
 		if (has == 0 && !(LOAD(one->version) & 1)) {

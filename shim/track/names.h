@@ -18,6 +18,10 @@
 
 #define NAME_MAX_LEN 253
 
+/* How long what failed is remembered where the policy is not at hand: the default of the key
+ * `horizon`. */
+#define NAMES_HORIZON (60 * NS_PER_S)
+
 struct addrinfo;
 struct hostent;
 

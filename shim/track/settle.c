@@ -101,7 +101,7 @@ static bool is_lookup_failure(const struct attempt *try, int result)
 	case EAI_NONAME:
 		/* That a name has no IPv6 address is an answer, and part of many a healthy
 		 * sequence. */
-		return try->family != AF_INET6;
+		return try->kind != AF_INET6;
 	default: /* the caller's own mistake, or no memory */
 		return false;
 	}

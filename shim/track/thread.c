@@ -124,6 +124,7 @@ static uintptr_t check_of(const struct lookup_mark *mark)
 
 void thread_lookup_begin(struct lookup_mark *mark)
 {
+	mark->outer = thread_in_lookup() ? thread_facts.lookup : NULL;
 	mark->check = check_of(mark);
 	thread_facts.lookup = mark;
 }
@@ -131,7 +132,7 @@ void thread_lookup_begin(struct lookup_mark *mark)
 void thread_lookup_end(struct lookup_mark *mark)
 {
 	mark->check = 0;
-	thread_facts.lookup = NULL;
+	thread_facts.lookup = mark->outer;
 }
 
 bool thread_in_lookup(void)

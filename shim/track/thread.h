@@ -8,14 +8,16 @@
 #define RETRYBUDGET_TRACK_THREAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct lookup_mark {
+struct lookup_mark { /* in the frame of the hook of a lookup */
+	const struct lookup_mark *outer;
 	uintptr_t check;
 };
 
 struct thread_facts {
-	const struct lookup_mark *lookup; /* on the stack of the getaddrinfo this thread is in */
+	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
 	uint64_t random;                  /* state of the jitter's generator */
 	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
 	int32_t process;                  /* the pid for which the two below hold */
@@ -53,11 +55,23 @@ bool thread_is_asked(uint32_t slot, int64_t failed_at);
  * children do not jitter in lock-step. */
 uint64_t *thread_random(void);
 
-/* Bracket of a real lookup: connects made by NSS modules inside it are not the host's attempts. */
+/* Bracket of a real lookup: connects and lookups made by NSS modules inside it are not the host's
+ * attempts. Brackets nest. */
 void thread_lookup_begin(struct lookup_mark *mark);
 void thread_lookup_end(struct lookup_mark *mark);
 
-/* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed (A2.4). */
+/* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed once its
+ * memory has been written over (A2.4). */
 bool thread_in_lookup(void);
+
+/* For the hook of a connect or a lookup, first of all: drops a mark that cannot lie around it. The
+ * next turn of a loop whose alarm() jumped out of a lookup finds the old mark untouched, but in a
+ * frame no older than its own. */
+static inline __attribute__((always_inline)) void thread_drop_stale_lookup(void)
+{
+	if (thread_facts.lookup &&
+	    (uintptr_t)thread_facts.lookup <= (uintptr_t)__builtin_frame_address(0))
+		thread_facts.lookup = NULL;
+}
 
 #endif

@@ -45,6 +45,11 @@ Test(calls, about_numbers_where_there_are_few)
 	    &(struct probe) { .program = "calls_number", .arguments = { "few" }, .policy = FAST });
 }
 
+Test(calls, that_look_names_up)
+{
+	expect_same(&(struct probe) { .program = "calls_lookup", .policy = FAST });
+}
+
 /* A hook that no probe calls would be a hook that nobody ever ran. */
 Test(calls, of_every_hook_are_made)
 {

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * alarm, siglongjmp, and out of a lookup: old daemons bound theirs so, and curl with a synchronous
+ * resolver. Out of the real call, while this thread counts as being in a lookup (of getaddrinfo:
+ * gethostbyname holds a lock of libc's, and the next one would hang, also bare), and out of the
+ * wait of one that is held back. Afterwards connects and lookups are judged as ever, and nothing is
+ * left behind.
+ */
+#include "resolver.h"
+
+#include <setjmp.h>
+
+static sigjmp_buf back;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	siglongjmp(back, 1);
+}
+
+static volatile bool returned;
+
+static void clean_up(void *cleaned)
+{
+	*(int *)cleaned = 1;
+}
+
+static void *held_back(void *cleaned)
+{
+	pthread_cleanup_push(clean_up, cleaned);
+	gethostbyname("servfail.thread.test");
+	gethostbyname("servfail.thread.test");
+	pthread_testcancel();
+	returned = true;
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval soon = { .it_value = { .tv_usec = 200000 } }, none = { 0 };
+	volatile int jumps = 0, turn;
+	volatile int *asked, before;
+	int held, fds, cleaned = 0;
+	struct addrinfo *list;
+	struct sockaddr_in to;
+	pthread_t thread;
+	void *end;
+
+	if (!private_resolver(""))
+		return PROBE_CANNOT;
+	asked = start_name_server();
+	sigaction(SIGALRM, &action, NULL);
+	count_fds();
+	/* Everything from the same frame, so that the next call finds what the last one left. */
+	to = loopback(refusing_port(&held));
+	for (turn = 0; turn < 3; turn++) {
+		if (sigsetjmp(back, 1) == 0) {
+			setitimer(ITIMER_REAL, &soon, NULL);
+			getaddrinfo("silent.a.test", NULL, NULL, &list);
+			setitimer(ITIMER_REAL, &none, NULL);
+		} else {
+			jumps++;
+		}
+		fds = socket(AF_INET, SOCK_STREAM, 0);
+		before = (int)kernel_connects();
+		connect(fds, (struct sockaddr *)&to, sizeof(to));
+		printf("connect: %s, %s\n", error_name(errno),
+		       kernel_connects() != before ? "tried" : "held back");
+		close(fds);
+	}
+	printf("jumped out of the real call: %d\n", jumps);
+
+	jumps = 0;
+	before = *asked;
+	for (turn = 0; turn < 4; turn++) {
+		if (sigsetjmp(back, 1) == 0) {
+			setitimer(ITIMER_REAL, &soon, NULL);
+			gethostbyname("servfail.b.test");
+			setitimer(ITIMER_REAL, &none, NULL);
+		} else {
+			jumps++;
+		}
+		if (turn == 0)
+			before = *asked;
+	}
+	printf("jumped out of the wait: %d, later questions: %s\n", jumps,
+	       *asked == before ? "none" : "more");
+
+	fds = count_fds(); /* the real call, left by a jump, keeps its socket: nobody can help it */
+	pthread_create(&thread, NULL, held_back, &cleaned);
+	pause_ms(400);
+	pthread_cancel(thread);
+	pthread_join(thread, &end);
+	printf("cancelled: %s, clean-up run: %s\n",
+	       end == PTHREAD_CANCELED || returned ? "ended" : "no",
+	       returned  ? "not needed"
+	       : cleaned ? "yes"
+	                 : "no");
+	printf("descriptors left: %d\n", count_fds() - fds);
+	return 0;
+}
