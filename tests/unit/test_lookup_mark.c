@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The mark of a thread that is in a lookup: where it holds, and what a jump out of one leaves. */
+#include "track_fixture.h"
+
+TestSuite(lookup_mark, .init = start_shim);
+
+/* A lookup whose frame is left without its end, its memory untouched. */
+static __attribute__((noinline)) void left_by_a_jump(void)
+{
+	struct lookup_mark mark;
+
+	thread_lookup_begin(&mark);
+	__asm__ volatile("" ::"r"(&mark) : "memory");
+}
+
+static __attribute__((noinline)) bool asked_by_a_hook(void)
+{
+	char frame[256];
+
+	__asm__ volatile("" ::"r"(frame) : "memory");
+	thread_drop_stale_lookup();
+	return thread_in_lookup();
+}
+
+Test(lookup_mark, of_a_lookup_that_was_left_is_dropped)
+{
+	left_by_a_jump();
+	thread_drop_stale_lookup();
+	cr_assert_null(thread_facts.lookup);
+}
+
+Test(lookup_mark, holds_for_everything_inside)
+{
+	struct lookup_mark outer, inner;
+
+	cr_assert_not(asked_by_a_hook());
+	thread_lookup_begin(&outer);
+	cr_assert(asked_by_a_hook());
+	thread_lookup_begin(&inner);
+	cr_assert(asked_by_a_hook());
+	thread_lookup_end(&inner);
+	cr_assert(asked_by_a_hook(), "a lookup by an NSS module does not end the outer one");
+	thread_lookup_end(&outer);
+	cr_assert_not(asked_by_a_hook());
+}
