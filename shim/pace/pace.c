@@ -228,7 +228,8 @@ static struct socket_entry *parked(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	return entry && atomic_load(&entry->traits) & TRAIT_PARKED && socket_believe(fd, entry)
+	return entry && atomic_load(&entry->traits) & (TRAIT_PARKED | TRAIT_PUTS_OFF) &&
+	               socket_believe(fd, entry)
 	           ? entry
 	           : NULL;
 }

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 
@@ -75,6 +76,32 @@ static void reset_least_ttl(int fd)
 		set(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, 0);
 }
 
+/* With this option a connect to an address that has given us a cookie returns 0 and sends nothing,
+ * and loopback may have given one. The kernel lets it be set on sockets without a connection only,
+ * so it goes back on when ours is over. */
+static void connect_at_once(int fd, struct socket_entry *entry)
+{
+	int puts_off = 0;
+
+	if (get(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &puts_off) && puts_off &&
+	    set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0))
+		atomic_fetch_or(&entry->traits, TRAIT_PUTS_OFF);
+}
+
+/* Only ever asked where nothing may block: if the socket itself does, the host sends with
+ * MSG_DONTWAIT, and we do the same. */
+static bool begin(int fd, const struct sockaddr_in6 *to, socklen_t len)
+{
+	const struct sockaddr *address = (const struct sockaddr *)to;
+	int flags = real.fcntl(fd, F_GETFL, 0);
+
+	if (flags >= 0 && flags & O_NONBLOCK)
+		return real.connect(fd, address, len) < 0 && errno == EINPROGRESS;
+	return real.sendto(fd, "", 0, MSG_FASTOPEN | MSG_DONTWAIT | MSG_NOSIGNAL, address, len) <
+	           0 &&
+	       errno == EINPROGRESS;
+}
+
 /* Bounds the connect, and notes the bound as the kernel reports it. What the host has set for
  * itself must hold. */
 static bool set_patience(int fd, int64_t ms, struct socket_entry *entry)
@@ -108,7 +135,8 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 	if (protocol == IPPROTO_TCP && set_patience(fd, delay / 1000000, entry) && delay > 0)
 		drops =
 		    get_least_ttl(fd, v6, &ttl) && ttl == 0 && set_least_ttl(fd, v6, HIGHEST_TTL);
-	if (real.connect(fd, (const struct sockaddr *)&end, len) < 0 && errno == EINPROGRESS)
+	connect_at_once(fd, entry);
+	if (begin(fd, &end, len))
 		return drops ? ETIMEDOUT : ECONNREFUSED;
 	err = errno;
 	park_undo(fd, entry);
@@ -127,10 +155,16 @@ bool park_is_over(int fd)
 
 void park_undo(int fd, struct socket_entry *entry)
 {
+	const unsigned int ours = TRAIT_PARKED | TRAIT_PUTS_OFF;
+	unsigned int traits = atomic_fetch_and(&entry->traits, (uint16_t)~ours);
 	int saved = errno, patience;
 
-	if (!(atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_PARKED) & TRAIT_PARKED))
+	if (traits & TRAIT_PUTS_OFF)
+		set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+	if (!(traits & TRAIT_PARKED)) {
+		errno = saved;
 		return;
+	}
 	if (get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience) &&
 	    (uint32_t)patience == atomic_load(&entry->patience))
 		set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);

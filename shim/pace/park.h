@@ -21,8 +21,8 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 /* True unless a connect is under way on fd. */
 bool park_is_over(int fd);
 
-/* Takes our options off a socket that was parked, so that it can be connected for real. What the
- * host has set meanwhile stays. errno is kept. */
+/* Gives a socket that was parked or redirected its options back, so that it can be connected for
+ * real. What the host has set meanwhile stays. errno is kept. */
 void park_undo(int fd, struct socket_entry *entry);
 
 #endif

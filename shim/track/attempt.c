@@ -158,6 +158,19 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	return true;
 }
 
+bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
+                        socklen_t len)
+{
+	struct address read;
+
+	/* Without an address, or with AF_UNSPEC, the kernel refuses and nothing is dissolved. */
+	if (!address_read(&read, address, len) || read.is_unix ||
+	    !attempt_begin_connect(try, fd, address, len))
+		return false;
+	try->no_wait = flags & MSG_DONTWAIT;
+	return true;
+}
+
 /* Numbers, nothing and localhost need no server. */
 static bool needs_resolver(const char *name)
 {

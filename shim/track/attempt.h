@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One attempt, from the host's call to its outcome: a connect or a lookup. The hook begins it, has
+ * One attempt, from the host's call to its outcome: a connect, a send that connects (TCP Fast
+ * Open), or a lookup. The hook begins it, has
  * it paced, makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
  * cancellation may end it anywhere. Async-signal-safe.
  */
@@ -28,7 +29,7 @@ struct attempt {
 	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
-	bool no_wait;  /* a lookup that must not block: it goes or is refused at once */
+	bool no_wait;  /* a lookup or a send that must not block, whatever the socket does */
 	int64_t bound; /* ns that a lookup may wait, if that is less than max_wait; 0 = max_wait */
 	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */
 };
@@ -42,6 +43,10 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
 bool attempt_begin_query(struct attempt *try, const char *name, int kind);
 
+/* A send with MSG_FASTOPEN, which connects to address. */
+bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
+                        socklen_t len);
+
 /* Finds the policy that holds now; again after a wait, during which the file may have changed.
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
@@ -52,6 +57,8 @@ void attempt_start(const struct attempt *try);
 
 /* Notes how the real call ended and returns its result, errno as the call left it. */
 int attempt_settle(struct attempt *try, int result);
+/* data: n bytes that the host gave to be sent, the first of them. */
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, const void *data, size_t n);
 int attempt_settle_lookup(struct attempt *try, int result);
 
 /* What the host gets for an attempt that was not let through. */

@@ -182,6 +182,16 @@ bool outcome_waited(int fd, const struct socket_entry *entry)
 	return waited >= PATIENCE_MS * NS_PER_MS;
 }
 
+bool outcome_met(int fd)
+{
+	struct tcp_info info;
+	int saved = errno;
+	bool known = tcp_info(fd, &info);
+
+	errno = saved;
+	return !known || info.tcpi_bytes_acked > 0; /* the SYN counts */
+}
+
 bool outcome_alive(int fd)
 {
 	struct tcp_info info;
@@ -218,6 +228,9 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	uint64_t received = info->tcpi_bytes_received;
 
 	*alive = false;
+	/* TCP_FASTOPEN_CONNECT, and no request that would have carried the connect. */
+	if (info->tcpi_state == TCP_SYN_SENT_ && info->tcpi_segs_out == 0)
+		return FAILURE_NONE;
 	/* Given up within a second: the loser of a race with another address, if there is another.
 	 */
 	if (info->tcpi_state == TCP_SYN_SENT_)
@@ -248,7 +261,8 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		return FAILURE_NONE;
 	}
 	if (info->tcpi_state == TCP_CLOSE_)
-		return phase == PHASE_CONNECTING ? FAILURE_REFUSED : FAILURE_RESET;
+		return phase == PHASE_CONNECTING || info->tcpi_bytes_acked == 0 ? FAILURE_REFUSED
+		                                                                : FAILURE_RESET;
 	/* Both halves ended in order, without a word from the peer: one-way conversations do. */
 	if (traits & TRAIT_FINISHED)
 		return FAILURE_NONE;

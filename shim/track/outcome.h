@@ -45,6 +45,11 @@ bool outcome_waited(int fd, const struct socket_entry *entry);
  * the peer had the request when it closed, otherwise it had closed before. One system call. */
 bool outcome_taken(int fd);
 
+/* True if the peer has answered the connect (also where nobody can tell). Not so at first where a
+ * connect reports success before it has sent anything, and its outcome comes from a later call
+ * (TCP_FASTOPEN_CONNECT), or where a request left with it (MSG_FASTOPEN). One system call. */
+bool outcome_met(int fd);
+
 /* True if the connection is up and the peer has acknowledged data on it. One system call. */
 bool outcome_alive(int fd);
 

@@ -4,6 +4,7 @@
 #include "track/attempt.h"
 
 #include "hook/real.h"
+#include "track/hindsight.h"
 #include "track/thread.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static bool ran_out(const struct attempt *try)
 {
 	int flags;
 
-	if (monotonic() - try->began < BLOCKED)
+	if (try->no_wait || monotonic() - try->began < BLOCKED)
 		return false;
 	flags = real.fcntl(try->fd, F_GETFL, 0);
 	return flags >= 0 && !(flags & O_NONBLOCK);
@@ -75,9 +76,8 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 		failures_add(try->trial.destination, &try->answered);
 }
 
-int attempt_settle(struct attempt *try, int result)
+static void settle(struct attempt *try, int err)
 {
-	int err = result == 0 ? 0 : errno;
 	struct socket_entry *entry = socket_find(try->fd);
 
 	if (try->status)
@@ -87,6 +87,32 @@ int attempt_settle(struct attempt *try, int result)
 	else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
 		settle_failed(try, err, err == EINPROGRESS);
 	errno = err ? err : try->saved_errno;
+}
+
+int attempt_settle(struct attempt *try, int result)
+{
+	settle(try, result == 0 ? 0 : errno);
+	return result;
+}
+
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, const void *data, size_t n)
+{
+	int err = result >= 0 ? 0 : errno;
+	struct socket_entry *entry;
+
+	/* With a cookie of an earlier connection the bytes travel in the SYN, and a call that does
+	 * not block returns before the peer has said a word: the outcome is still to come. */
+	if (result > 0 && !outcome_met(try->fd))
+		errno = try->saved_errno;
+	else
+		settle(try, err);
+	entry = socket_find(try->fd);
+	if (result > 0 && entry) {
+		err = errno;
+		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
+		hindsight_first(entry, data, n < (size_t)result ? n : (size_t)result);
+		errno = err;
+	}
 	return result;
 }
 
@@ -169,7 +195,8 @@ bool attempt_observed(int fd, int err)
 			socket_move(fd, entry, phase, PHASE_OPEN);
 		return false;
 	}
-	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN) ||
+	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
+	     (phase != PHASE_ASKED || outcome_met(fd))) ||
 	    !socket_believe(fd, entry) || !socket_move(fd, entry, phase, PHASE_FAILED))
 		return false;
 	failure = failure_of(err, false);

@@ -52,6 +52,7 @@ enum {
 	TRAIT_SEEN = 0x800,          /* the requests of all tries until now have been seen */
 	TRAIT_PASSED = 0x1000,       /* the failure that it answers has been passed over before */
 	TRAIT_ANSWERS_SEEN = 0x2000, /* and the requests of its tries had been seen */
+	TRAIT_PUTS_OFF = 0x4000,     /* we took TCP_FASTOPEN_CONNECT off the socket */
 };
 
 struct socket_entry {

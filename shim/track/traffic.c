@@ -65,12 +65,20 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	}
 }
 
+/* True if the error is that of the connect: the peer has never answered it. */
+static bool is_of_connect(int fd, const struct socket_entry *entry, enum phase phase)
+{
+	return phase == PHASE_CONNECTING ||
+	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !outcome_met(fd));
+}
+
 /* The connection ended without an answer. */
 static void broken(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
                    int err)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
+	bool connecting;
 
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
 	 * peer never acknowledged the request that met the closed door, and a reset that answers
@@ -87,8 +95,9 @@ static void broken(int fd, struct socket_entry *entry, enum phase phase, enum fa
 	}
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
-	if (socket_move(fd, entry, phase, phase == PHASE_CONNECTING ? PHASE_NONE : PHASE_DONE))
-		outcome_failure(&trial, failure, phase == PHASE_CONNECTING ? err : 0, 0);
+	connecting = is_of_connect(fd, entry, phase);
+	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
+		outcome_failure(&trial, failure, connecting ? err : 0, 0);
 }
 
 /* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
@@ -106,10 +115,28 @@ static bool ran_out(int fd, struct socket_entry *entry, int flags)
 	return true;
 }
 
+/* EINPROGRESS from a send: it began the connect that connect() itself had put off
+ * (TCP_FASTOPEN_CONNECT). On a socket that blocks, SO_SNDTIMEO has run out on it. */
+static void begun(int fd, struct socket_entry *entry, enum phase phase, int flags)
+{
+	bool pending = !ran_out(fd, entry, flags);
+	struct trial trial;
+
+	if (socket_believe(fd, entry) && trial_of(entry, &trial) &&
+	    socket_move(fd, entry, phase, pending ? PHASE_CONNECTING : PHASE_FAILED) && !pending)
+		outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
+}
+
 static void failed(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
 {
 	enum failure failure;
 	struct trial trial;
+
+	if (err == EINPROGRESS) {
+		if (phase == PHASE_OPEN)
+			begun(fd, entry, phase, flags);
+		return;
+	}
 
 	if (err == EAGAIN) {
 		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The

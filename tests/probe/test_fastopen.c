@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* TCP Fast Open: connects that are made by a send, or reported before they are made. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\n"
+
+#define TEXT(in_syn, second, option)                                                               \
+	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: no\n"                             \
+	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: " in_syn "\n"                     \
+	"refused: ECONNREFUSED\nrefused: " second "\n"                                             \
+	"the same socket: ok, request: 5, reply: 5 5\n" option                                     \
+	"another: ok, request: 5, reply: 5 5\nconnects while it was down: 2\n"
+
+TestSuite(fastopen, .fini = discard_scratch);
+
+/* How many of its attempts the shim took for what. Each failure is answered by one retry: one that
+ * was counted twice would make a retry of the last attempt too. */
+static void judged(const struct result *result, int first, int retries, const char *policy)
+{
+	cr_expect_eq(records_with(result, "kind=first"), first, "%s", result->records);
+	cr_expect_eq(records_with(result, "kind=retry"), retries, "%s", result->records);
+	cr_expect_eq(records_with(result, "class=refused"), records_with(result, "class="));
+	cr_expect_eq(records_with(result, "event=refused"), policy ? 1 : 0, "%s", result->records);
+}
+
+static void blocking(struct probe probe, const char *text)
+{
+	probe.policy = POLICY;
+	judged(expect(&probe, text, NULL), 4, 2, NULL);
+}
+
+Test(fastopen, sendto)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "plain" } },
+	         TEXT("no", "ECONNREFUSED", ""));
+}
+
+Test(fastopen, sendto_with_a_cookie)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "cookie" } },
+	         TEXT("yes", "ECONNREFUSED", ""));
+}
+
+Test(fastopen, sendto_v6_with_a_cookie)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "v6", "cookie" } },
+	         TEXT("yes", "ECONNREFUSED", ""));
+}
+
+Test(fastopen, sendmsg_with_a_cookie)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "message", "cookie" } },
+	         TEXT("yes", "ECONNREFUSED", ""));
+}
+
+Test(fastopen, option)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "option" } },
+	         TEXT("no", "ECONNREFUSED", "option: 1\n"));
+}
+
+Test(fastopen, option_with_a_cookie)
+{
+	blocking((struct probe) { .program = "fastopen", .arguments = { "option", "cookie" } },
+	         TEXT("yes", "ECONNREFUSED", "option: 1\n"));
+}
+
+/* The second one waited for its second; it is the first call of each kind that can tell. */
+Test(fastopen, retries_wait)
+{
+	static struct result bare, held;
+	struct probe probe = { .program = "fastopen",
+		               .arguments = { "option", "cookie" },
+		               .policy = POLICY };
+
+	run_probe(&probe, BARE, &bare);
+	run_probe(&probe, ENFORCE, &held);
+	cr_expect_geq(held.ms, bare.ms + 500);
+}
+
+/* Held back as the kernel answers without a cookie: EINPROGRESS, and the error a second later. */
+static void parked(struct probe probe, const char *in_syn, const char *option)
+{
+	static char plain[1024], held[1024];
+	const struct result *result;
+
+	snprintf(plain, sizeof(plain), TEXT("%s", "%s", "%s"), in_syn, "ECONNREFUSED", option);
+	snprintf(held, sizeof(held), TEXT("%s", "%s", "%s"), in_syn, "ETIMEDOUT", option);
+	probe.policy = POLICY "nonblocking = park\n";
+	judged(expect(&probe, plain, held), 4, 2, "park");
+	probe.policy = POLICY "nonblocking = redirect\n";
+	result = expect(&probe, plain, NULL);
+	judged(result, 4, 2, "redirect");
+}
+
+Test(fastopen, parked, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen", .arguments = { "nonblocking" } }, "no", "");
+}
+
+Test(fastopen, parked_with_a_cookie, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen", .arguments = { "nonblocking", "cookie" } },
+	       "yes", "");
+}
+
+Test(fastopen, parked_v6_with_a_cookie, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen",
+	                        .arguments = { "nonblocking", "cookie", "v6", "message" } },
+	       "yes", "");
+}
+
+/* A socket that blocks, and one call that must not. */
+Test(fastopen, parked_on_a_blocking_socket, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen", .arguments = { "dontwait", "cookie" } },
+	       "yes", "");
+}
+
+Test(fastopen, parked_option, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen", .arguments = { "option", "nonblocking" } },
+	       "no", "option: 1\n");
+}
+
+Test(fastopen, parked_option_with_a_cookie, .timeout = 60)
+{
+	parked((struct probe) { .program = "fastopen",
+	                        .arguments = { "option", "nonblocking", "cookie" } },
+	       "yes", "option: 1\n");
+}
+
+/* Three connects that were reported as done and never made: no outcome, so only first tries. */
+Test(fastopen, connects_that_were_never_made)
+{
+	struct probe probe = { .program = "fastopen",
+		               .arguments = { "option", "cookie", "unsent" },
+		               .policy = POLICY };
+
+	judged(expect(&probe, TEXT("yes", "ECONNREFUSED", "option: 1\n"), NULL), 7, 2, NULL);
+}
