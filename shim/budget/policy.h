@@ -40,6 +40,12 @@ enum nonblocking {
 	NONBLOCKING_PASS,
 };
 
+/* What becomes of a datagram that repeats an unanswered one too early. */
+enum udp_deny {
+	UDP_PASS, /* it goes, and is counted */
+	UDP_DROP,
+};
+
 /* How an attempt failed (DESIGN section 4); also the value of `class=` in a record. */
 enum failure {
 	FAILURE_NONE,
@@ -82,6 +88,8 @@ struct policy {
 	int32_t mode;         /* enum mode */
 	int32_t strategy;     /* enum strategy */
 	int32_t nonblocking;  /* enum nonblocking */
+	int32_t udp;          /* boolean: a datagram is a request */
+	int32_t udp_deny;     /* enum udp_deny */
 	int32_t deny_errno;   /* 0 = the destination's last real error */
 };
 

@@ -47,6 +47,7 @@ struct config {
 	struct log_settings log;
 	struct bucket_rule process;
 	int32_t policy_count, pattern_count;
+	bool datagrams; /* some policy that is not off says udp = on */
 	uint32_t text_used;
 	struct policy policies[CONFIG_POLICIES]; /* [0] is [destination default] */
 	char labels[CONFIG_POLICIES][CONFIG_LABEL];

@@ -162,6 +162,15 @@ static void bound_modes(struct config *config, int32_t mode)
 			config->policies[i].mode = mode;
 }
 
+/* Whether any datagram socket is worth a look. */
+static void sum_up(struct config *config)
+{
+	config->datagrams = false;
+	for (int i = 0; i < config->policy_count; i++)
+		if (config->policies[i].udp && config->policies[i].mode != MODE_OFF)
+			config->datagrams = true;
+}
+
 enum reading_result config_read_source(struct config *config, const struct source *source,
                                        struct identity *identity, uint32_t *fingerprint)
 {
@@ -187,8 +196,10 @@ enum reading_result config_read_source(struct config *config, const struct sourc
 		if (source->mode != MODE_AS_IN_FILE)
 			config->policies[0].mode = source->mode;
 	}
-	if (result != READING_THE_SAME)
+	if (result != READING_THE_SAME) {
 		bound_modes(config, source->mode);
+		sum_up(config);
+	}
 	return result;
 }
 

@@ -3,6 +3,7 @@
  * is a load, a branch and a tail call for numbers that are not watched: files, pipes, and
  * connections in the middle of a reply. */
 #include "hook/data.h"
+#include "hook/datagram.h"
 #include "hook/hook.h"
 #include "pace/pace.h"
 
@@ -17,6 +18,8 @@ ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
 {
 	if (READS(fd))
 		return real.recvfrom(fd, data, n, flags, from, len);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_recvfrom(fd, data, n, flags, from, len);
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags);
 }
 
@@ -26,6 +29,8 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 
 	if (READS(fd))
 		return real.recvmsg(fd, message, flags);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_recvmsg(fd, message, flags);
 	result = real.recvmsg(fd, message, flags);
 	return traffic_received(
 	    fd, result, result ? 1 : room(result, message->msg_iov, message->msg_iovlen), flags);
@@ -76,12 +81,10 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 
 static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *message, int flags)
 {
-	/* The kernel would say EFAULT. */
-	bool readable = (uintptr_t)message >= 4096 && (uintptr_t)message <= UINTPTR_MAX - 4096;
 	struct attempt try;
 	ssize_t result;
 
-	if (!readable ||
+	if (!is_readable(message) ||
 	    !attempt_begin_send(&try, fd, flags, message->msg_name, message->msg_namelen)) {
 		if (WRITES(fd))
 			return real.sendmsg(fd, message, flags);
@@ -101,6 +104,8 @@ ssize_t send(int fd, const void *data, size_t n, int flags)
 {
 	if (WRITES(fd))
 		return real.send(fd, data, n, flags);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_send(fd, data, n, flags);
 	return traffic_sent(fd, real.send(fd, data, n, flags), flags, data, n);
 }
 
@@ -109,6 +114,8 @@ ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct socka
 {
 	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendto(fd, data, n, flags, to, len);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_sendto(fd, data, n, flags, to, len);
 	if (flags & MSG_FASTOPEN)
 		return open_to(fd, data, n, flags, to, len);
 	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, data, n);
@@ -118,6 +125,8 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendmsg(fd, message, flags);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
 	return message_sent(fd, real.sendmsg(fd, message, flags), flags, message);
@@ -127,6 +136,8 @@ ssize_t write(int fd, const void *data, size_t n)
 {
 	if (WRITES(fd))
 		return real.write(fd, data, n);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_write(fd, data, n);
 	return traffic_sent(fd, real.write(fd, data, n), 0, data, n);
 }
 
@@ -136,6 +147,8 @@ ssize_t writev(int fd, const struct iovec *parts, int n)
 
 	if (WRITES(fd))
 		return real.writev(fd, parts, n);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_writev(fd, parts, n);
 	result = real.writev(fd, parts, n);
 	if (result <= 0)
 		return traffic_sent(fd, result, 0, NULL, 0);

@@ -97,8 +97,14 @@ int socket(int domain, int type, int protocol)
 	bool stream = domain == AF_UNIX ? kind == SOCK_STREAM || kind == SOCK_SEQPACKET
 	                                : (domain == AF_INET || domain == AF_INET6) &&
 	                                      kind == SOCK_STREAM && protocol != IPPROTO_SCTP;
+	bool udp = (domain == AF_INET || domain == AF_INET6) && kind == SOCK_DGRAM &&
+	           (protocol == 0 || protocol == IPPROTO_UDP);
 
-	if (fd >= 0 && shim_ready())
+	if (fd < 0 || !shim_ready())
+		return fd;
+	if (udp && config_current()->datagrams)
+		socket_created(fd, WATCH_OTHER | WATCH_DATAGRAM);
+	else
 		socket_created(fd, stream ? WATCH_STREAM : WATCH_OTHER);
 	return fd;
 }

@@ -17,6 +17,13 @@
 	EXPORT type name##_hook parameters __asm__(#name);
 #include "hook/hooks.def"
 
+/* False for the pointers that programs and test suites pass by mistake, NULL and small negative
+ * numbers: reading them ahead of the kernel would be a crash in place of its EFAULT. */
+static inline bool is_readable(const void *at)
+{
+	return (uintptr_t)at >= 4096 && (uintptr_t)at <= UINTPTR_MAX - 4096;
+}
+
 #define likely(condition) __builtin_expect(!!(condition), 1)
 
 #endif

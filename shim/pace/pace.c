@@ -17,6 +17,12 @@
 /* Threads released early, when the destination came back, go within this time of each other. */
 #define SPREAD NS_PER_S
 
+/* A datagram goes whatever is decided, unless the file asks for more. */
+static bool passes(const struct attempt *try)
+{
+	return try->is_datagram && try->account.policy->udp_deny == UDP_PASS;
+}
+
 /* err: what the host is told, or will be when its held-back connect ends; an EAI_ code of a lookup.
  */
 static void say(const struct attempt *try, enum event event, int err, int64_t wait, int64_t now)
@@ -30,7 +36,7 @@ static void say(const struct attempt *try, enum event event, int err, int64_t wa
 		.address = try->address,
 		.address_len = try->len,
 		.failure = (enum failure)destination->last_failure,
-		.observe = account->policy->mode == MODE_OBSERVE,
+		.observe = account->policy->mode == MODE_OBSERVE || passes(try),
 		.streak = account->budget->streak,
 		.tokens = bucket_level(&account->budget->bucket, &account->policy->bucket, now),
 		.capacity = account->policy->bucket.capacity,
@@ -86,18 +92,22 @@ static bool admitted(struct attempt *try, enum admission admission, int64_t wait
 
 static bool refused(struct attempt *try, int err, bool exhausted, int64_t waited, int64_t now)
 {
+	bool goes = passes(try);
+
 	TALLY(try, refused);
-	attempt_unanswered(try, now);
+	if (!goes)
+		attempt_unanswered(try, now);
 	if (exhausted)
 		say(try, EVENT_EXHAUSTED, 0, waited, now);
 	say(try, EVENT_REFUSED, err, waited, now);
-	return false;
+	return goes;
 }
 
 /* At once: the last real answer, which the host is known to stand. */
 static bool refused_now(struct attempt *try, bool exhausted, int64_t waited, int64_t now)
 {
-	try->told = try->fd < 0 ? last_eai(try) : last_errno(try);
+	if (!try->is_datagram) /* for which the host is told nothing */
+		try->told = try->fd < 0 ? last_eai(try) : last_errno(try);
 	return refused(try, try->told, exhausted, waited, now);
 }
 
@@ -203,7 +213,7 @@ static bool pay_or_hold_back(struct attempt *try, int64_t cost)
 		admission = budget_admit(account, cost, try->began);
 	if (admission != REFUSED)
 		return admitted(try, admission, 0, try->began);
-	if (try->is_unix || try->fd < 0)
+	if (try->is_unix || try->is_datagram || try->fd < 0)
 		return refused_now(try, due <= 0, 0, try->began); /* synchronous by nature */
 	if (account->policy->nonblocking == NONBLOCKING_PARK)
 		delay = due > 0 ? due : 1;
@@ -270,7 +280,7 @@ bool pace(struct attempt *try)
 		return true; /* the real call will say what is wrong */
 	if (!(flags & O_NONBLOCK) && !try->no_wait)
 		return wait_and_pay(try, cost);
-	if (policy->nonblocking == NONBLOCKING_PASS)
+	if (policy->nonblocking == NONBLOCKING_PASS && !try->is_datagram)
 		return admitted(try, budget_admit(&try->account, cost, try->began), 0, try->began);
 	return pay_or_hold_back(try, cost);
 }

@@ -143,6 +143,12 @@ static bool read_target(char *dest, struct target *target, uint8_t address[16])
 	char *host = dest, *colon = strrchr(dest, ':'), *end;
 	unsigned long port;
 
+	if (strncmp(dest, "udp:", 4) == 0) { /* as records show it; patterns do without */
+		dest += 4;
+		host += 4;
+		if (colon < host)
+			return false;
+	}
 	target->name = dest;
 	if (strncmp(dest, "unix:", 5) == 0 || strncmp(dest, "dns:", 4) == 0)
 		return strchr(dest, ':')[1] != '\0';

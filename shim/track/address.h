@@ -13,6 +13,8 @@ struct address {
 	uint32_t scope;    /* of a link-local address */
 	uint16_t port;     /* host byte order */
 	bool is_unix;
+	bool
+	    is_datagram; /* of requests by UDP, which share no budget with TCP; set by the caller */
 	const char *path; /* unix: the bytes in the caller's sockaddr; a leading NUL is abstract */
 	size_t path_len;
 };

@@ -44,8 +44,7 @@ static bool is_retry(struct attempt *try, const struct name_hit *hit)
 	return !try->excused;
 }
 
-/* Judges the attempt, counts it, and writes it down where that is asked for. */
-static void judge(struct attempt *try, const struct name_hit *hit)
+void attempt_judge(struct attempt *try, const struct name_hit *hit)
 {
 	struct destination *destination = try->trial.destination;
 
@@ -153,7 +152,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 		errno = saved;
 		return false;
 	}
-	judge(try, &hit);
+	attempt_judge(try, &hit);
 	errno = saved;
 	return true;
 }
@@ -202,7 +201,7 @@ bool attempt_begin_query(struct attempt *try, const char *name, int kind)
 	}
 	/* Lookups are made by pools of threads (libuv, Java), any of which may repeat another's. */
 	try->trial.owner = FAILURE_ANYONE;
-	judge(try, &none);
+	attempt_judge(try, &none);
 	errno = saved;
 	return true;
 }

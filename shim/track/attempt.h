@@ -29,6 +29,7 @@ struct attempt {
 	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
+	bool is_datagram;
 	bool no_wait;  /* a lookup or a send that must not block, whatever the socket does */
 	int64_t bound; /* ns that a lookup may wait, if that is less than max_wait; 0 = max_wait */
 	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */
@@ -50,6 +51,10 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
 /* Finds the policy that holds now; again after a wait, during which the file may have changed.
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
+
+/* First try or retry? Counts the attempt, and writes it down where that is asked for. hit: what is
+ * known of the name of its address. */
+void attempt_judge(struct attempt *try, const struct name_hit *hit);
 
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
  * the socket, which is how old daemons bound their connects. */

@@ -7,9 +7,13 @@
 #include "track/state.h"
 
 #include <limits.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #define WINDOW 16
+
+/* Begins the name of a destination of datagrams. No host name has a colon in it. */
+#define UDP "udp:"
 
 struct region *shim_region;
 const char *shim_scope_note;
@@ -178,6 +182,8 @@ static void name_slot(struct destination *destination, int64_t key, const struct
 	struct text text;
 
 	text_start(&text, line, sizeof(line));
+	if (address->is_datagram)
+		text_string(&text, UDP);
 	if (address->is_unix) {
 		bool abstract = address->path[0] == '\0';
 
@@ -231,6 +237,8 @@ struct destination *destination_of(const struct address *address, struct name_hi
 		key = hash_word(hit->hash, address->port);
 	else
 		key = hash_word(key, address->port);
+	if (address->is_datagram)
+		key = hash_word(key, IPPROTO_UDP);
 	slot_key = key_of(key);
 	destination = slot_of(slot_key, true, now, &fresh);
 	if (fresh)
@@ -239,6 +247,22 @@ struct destination *destination_of(const struct address *address, struct name_hi
 		note_address(destination, address);
 	STORE(destination->used_at, now);
 	return destination;
+}
+
+bool destination_asks_datagrams(const struct address *address, const struct config *config,
+                                int64_t now)
+{
+	char name[NAME_MAX_LEN + 1];
+	struct target target = { .address = address->bytes, .port = address->port };
+	struct name_hit hit;
+	int policy;
+
+	if (!config->datagrams)
+		return false;
+	if (names_find(address_hash(address), now, &hit) && names_text(hit.hash, name))
+		target.name = name;
+	policy = config_match(config, &target);
+	return policy >= 0 && policy < CONFIG_POLICIES && config->policies[policy].udp;
 }
 
 struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now)
@@ -276,6 +300,8 @@ static int match(const struct destination *destination, const struct config *con
 	if (words[0] || words[1])
 		target.address = address;
 	target.name = name;
+	if (strncmp(name, UDP, strlen(UDP)) == 0)
+		target.name += strlen(UDP);
 	if (target.address) {
 		char *colon = strrchr(name, ':');
 

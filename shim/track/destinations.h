@@ -10,10 +10,16 @@
 #include "config/config.h"
 #include "track/names.h"
 
-/* The destination of a connect to this address: by the name the host asked for, else by address.
+/* The destination of a connect to this address: by the name the host asked for, else by address;
+ * that of datagrams begins with "udp:", and is another one.
  * hit: what is known of its name, place == 0 if nothing. now: ns. Never NULL once READY. */
 struct destination *destination_of(const struct address *address, struct name_hit *hit,
                                    int64_t now);
+
+/* True if the policy for datagrams to an inet address says udp = on. No destination is made of it:
+ * what is not asked for shall not push out what is. */
+bool destination_asks_datagrams(const struct address *address, const struct config *config,
+                                int64_t now);
 
 /* The destination of a lookup of a name, of one kind (a family, or a type of records): that a name
  * has nothing of one kind says nothing of another. NULL if there is none and `make` is false. */

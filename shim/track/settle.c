@@ -4,6 +4,7 @@
 #include "track/attempt.h"
 
 #include "hook/real.h"
+#include "track/datagram.h"
 #include "track/hindsight.h"
 #include "track/thread.h"
 
@@ -238,6 +239,11 @@ void attempt_end(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
+	if (socket_watched(fd) & WATCH_DATAGRAM) {
+		if (thread_is_borrowed())
+			return;
+		datagram_end(fd);
+	}
 	if (entry && !is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process())
 			socket_closed(fd);

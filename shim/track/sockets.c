@@ -187,6 +187,10 @@ void socket_created(int fd, unsigned int bits)
 	STORE(socket_entries[fd].phase, PHASE_NONE);
 	if (bits & WATCH_SERVER)
 		bits |= WATCH_READ;
+	if (bits & WATCH_DATAGRAM) {
+		bits |= WATCH_READ | WATCH_WRITE;
+		STORE(socket_entries[fd].traits, 0);
+	}
 	reach(fd);
 	STORE(socket_watch[fd], (uint8_t)bits);
 }

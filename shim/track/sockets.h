@@ -24,6 +24,9 @@ enum {
 	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
 	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
 	WATCH_OTHER = 0x40,  /* made by socket() as something else */
+	/* Made by socket() for UDP, while the configuration asked for datagrams somewhere: with
+	 * READ and WRITE, and without an entry. */
+	WATCH_DATAGRAM = 0x80,
 };
 
 enum phase {
@@ -151,7 +154,8 @@ void socket_forget(int fd);
  * so. */
 void socket_closed(int fd);
 
-/* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER. */
+/* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER; with
+ * _OTHER perhaps _DATAGRAM. */
 void socket_created(int fd, unsigned int watch);
 
 /* fd was duplicated to `to`. */

@@ -4,6 +4,7 @@
 #include "track/traffic.h"
 
 #include "hook/real.h"
+#include "track/datagram.h"
 #include "track/hindsight.h"
 #include "track/outcome.h"
 #include "track/state.h"
@@ -175,6 +176,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		}
 		return result;
 	}
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_received(fd, result, flags, NULL, 0);
 	/* A peek takes nothing in, but a reset that it meets is gone for the reads after it. */
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
 	    (result == 0 && wanted == 0))

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests by datagram. Each is an attempt as a connect is, and never told an error: it waits,
+ * goes, or is dropped as if the network had. */
+#include "hook/datagram.h"
+
+#include "hook/hook.h"
+#include "pace/pace.h"
+#include "track/datagram.h"
+
+static struct iovec part_of(const void *data, size_t n)
+{
+	return (struct iovec) { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+}
+
+ssize_t datagram_send(int fd, const void *data, size_t n, int flags)
+{
+	struct iovec part = part_of(data, n);
+	struct datagram datagram;
+
+	if (!datagram_begin(&datagram, fd, &part, 1, flags, NULL, 0))
+		return real.send(fd, data, n, flags);
+	if (!pace(&datagram.try))
+		return datagram_swallowed(&datagram);
+	return datagram_settle(&datagram, real.send(fd, data, n, flags));
+}
+
+ssize_t datagram_sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
+                        socklen_t len)
+{
+	struct iovec part = part_of(data, n);
+	struct datagram datagram;
+
+	if (!datagram_begin(&datagram, fd, &part, 1, flags, to, len))
+		return real.sendto(fd, data, n, flags, to, len);
+	if (!pace(&datagram.try))
+		return datagram_swallowed(&datagram);
+	return datagram_settle(&datagram, real.sendto(fd, data, n, flags, to, len));
+}
+
+ssize_t datagram_sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	struct datagram datagram;
+
+	if (!is_readable(message) ||
+	    !datagram_begin(&datagram, fd, message->msg_iov, message->msg_iovlen, flags,
+	                    message->msg_namelen ? message->msg_name : NULL, message->msg_namelen))
+		return real.sendmsg(fd, message, flags);
+	if (!pace(&datagram.try))
+		return datagram_swallowed(&datagram);
+	return datagram_settle(&datagram, real.sendmsg(fd, message, flags));
+}
+
+ssize_t datagram_write(int fd, const void *data, size_t n)
+{
+	struct iovec part = part_of(data, n);
+	struct datagram datagram;
+
+	if (!datagram_begin(&datagram, fd, &part, 1, 0, NULL, 0))
+		return real.write(fd, data, n);
+	if (!pace(&datagram.try))
+		return datagram_swallowed(&datagram);
+	return datagram_settle(&datagram, real.write(fd, data, n));
+}
+
+ssize_t datagram_writev(int fd, const struct iovec *parts, int n)
+{
+	struct datagram datagram;
+
+	if (!datagram_begin(&datagram, fd, parts, n < 0 ? SIZE_MAX : (size_t)n, 0, NULL, 0))
+		return real.writev(fd, parts, n);
+	if (!pace(&datagram.try))
+		return datagram_swallowed(&datagram);
+	return datagram_settle(&datagram, real.writev(fd, parts, n));
+}
+
+ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
+                          socklen_t *len)
+{
+	/* The kernel makes of *len how much it would have written. */
+	socklen_t room = from && is_readable(len) ? *len : 0;
+	ssize_t result = real.recvfrom(fd, data, n, flags, from, len);
+	bool told = result >= 0 && room > 0;
+
+	return datagram_received(fd, result, flags, told ? from : NULL,
+	                         !told || room < *len ? room : *len);
+}
+
+ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	socklen_t room = is_readable(message) ? message->msg_namelen : 0;
+	ssize_t result = real.recvmsg(fd, message, flags);
+	bool told = result >= 0 && room > 0 && message->msg_name;
+
+	return datagram_received(fd, result, flags, told ? message->msg_name : NULL,
+	                         !told || room < message->msg_namelen ? room
+	                                                              : message->msg_namelen);
+}

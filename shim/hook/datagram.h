@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls that carry data, made on a number with WATCH_DATAGRAM. */
+#ifndef RETRYBUDGET_HOOK_DATAGRAM_H
+#define RETRYBUDGET_HOOK_DATAGRAM_H
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+ssize_t datagram_send(int fd, const void *data, size_t n, int flags);
+ssize_t datagram_sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
+                        socklen_t len);
+ssize_t datagram_sendmsg(int fd, const struct msghdr *message, int flags);
+ssize_t datagram_write(int fd, const void *data, size_t n);
+ssize_t datagram_writev(int fd, const struct iovec *parts, int n);
+ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
+                          socklen_t *len);
+ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags);
+
+#endif

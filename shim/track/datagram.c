@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests by datagram: what is sent again without an answer is a retry. */
+#include "track/datagram.h"
+
+#include "hook/real.h"
+#include "track/state.h"
+#include "track/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/udp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define LARGEST 65507 /* bytes that fit into a datagram; of more the kernel says EMSGSIZE */
+#define HASHED  512   /* bytes that are compared, besides the length */
+
+/* Numbers on which a datagram has been begun with MSG_MORE. */
+static _Atomic(uint8_t) unfinished[SOCKETS / 8];
+
+static uint64_t cookie_of(int fd)
+{
+	uint64_t cookie = 0;
+	socklen_t len = sizeof(cookie);
+
+	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0 || cookie == 0)
+		cookie = UINT64_C(1) << 63 | (uint64_t)fd;
+	return cookie;
+}
+
+static uint64_t hash_text(const uint64_t *words, size_t seen, size_t size)
+{
+	uint64_t hash = hash_word(0, size);
+
+	for (size_t i = 0; i * sizeof(*words) < seen; i++)
+		hash = hash_word(hash, words[i]);
+	return hash ? hash : 1;
+}
+
+/* A hash of what the host sends, not 0. Copied by the kernel, which says EFAULT where a read of our
+ * own would be a crash in place of the host's EFAULT. 0: it cannot be read. */
+static uint64_t hash_parts(const struct iovec *parts, size_t count, size_t size)
+{
+	uint64_t words[HASHED / sizeof(uint64_t)] = { 0 };
+	struct iovec into = { .iov_base = words, .iov_len = HASHED };
+	ssize_t seen;
+
+	if (size == 0)
+		return hash_text(words, 0, 0);
+	seen = process_vm_readv(getpid(), &into, 1, parts, count, 0);
+	if (seen < 0 && errno != EFAULT) {
+		/* Forbidden here (seccomp), or more parts than it takes. */
+		seen = 0;
+		for (size_t i = 0; i < count && seen < HASHED; i++) {
+			size_t n = parts[i].iov_len, room = HASHED - (size_t)seen;
+
+			memcpy((char *)words + seen, parts[i].iov_base, n < room ? n : room);
+			seen += (ssize_t)(n < room ? n : room);
+		}
+	}
+	if (seen < HASHED && (size_t)seen != size)
+		return 0;
+	return hash_text(words, (size_t)seen, size);
+}
+
+/* Without the scope, which the host may leave out where the kernel tells it. Nobody has the address
+ * 0, and whoever gets what is sent there answers from his own. */
+static uint64_t peer_of(const struct address *address)
+{
+	static const uint8_t any[16], any4[16] = { [10] = 0xff, [11] = 0xff };
+	struct address plain = *address;
+
+	if (memcmp(address->bytes, any, 16) == 0 || memcmp(address->bytes, any4, 16) == 0)
+		return 0;
+	plain.scope = 0;
+	return hash_word(address_hash(&plain), address->port);
+}
+
+/* Everybody is asked, and others answer. */
+static bool is_to_many(const struct address *address)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (memcmp(address->bytes, mapped, sizeof(mapped)) != 0)
+		return address->bytes[0] == 0xff;
+	return address->bytes[12] >= 224;
+}
+
+/* Pieces of one datagram go as they are: it could not be held back once the kernel has some. */
+static bool is_piece(int fd, int flags)
+{
+	_Atomic(uint8_t) *byte = &unfinished[fd / 8];
+	uint8_t bit = (uint8_t)(1 << fd % 8);
+	bool begun = atomic_load_explicit(byte, memory_order_relaxed) & bit;
+
+	if (flags & MSG_MORE) {
+		if (!begun)
+			atomic_fetch_or(byte, bit);
+		return true;
+	}
+	if (begun)
+		atomic_fetch_and(byte, (uint8_t)~bit);
+	return begun;
+}
+
+static bool is_corked(int fd)
+{
+	int corked = 0;
+	socklen_t len = sizeof(corked);
+
+	return real.getsockopt(fd, IPPROTO_UDP, UDP_CORK, &corked, &len) == 0 && corked;
+}
+
+/* True if an error waits on the socket: the next call says so, and sends nothing. */
+static bool has_error(int fd)
+{
+	struct pollfd at = { .fd = fd };
+	static const long at_once[2]; /* the kernel's timespec of this word size */
+
+	return syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 1 &&
+	       at.revents & POLLERR;
+}
+
+static bool measure(struct datagram *datagram)
+{
+	datagram->size = 0;
+	if (datagram->count > IOV_MAX || (datagram->count && (uintptr_t)datagram->parts < 4096))
+		return false; /* an error of the kernel's */
+	for (size_t i = 0; i < datagram->count; i++) {
+		if (datagram->parts[i].iov_len > LARGEST)
+			return false;
+		datagram->size += datagram->parts[i].iov_len;
+		if (datagram->size > LARGEST)
+			return false;
+	}
+	return true;
+}
+
+/* Counts a datagram that was not answered. */
+static void count_failure(const struct exchange *one, enum failure failure, int err)
+{
+	struct trial trial = {
+		.destination = destination_at(one->slot, one->generation),
+		.owner = one->owner,
+		.place = one->place,
+		.run = one->run,
+		.retry = one->retry,
+	};
+
+	if (trial.destination)
+		outcome_failure(&trial, failure, err, 0);
+}
+
+/* The address that a datagram goes to, in our form. False: nobody that is to be judged. */
+static bool find_peer(struct datagram *datagram, int fd, const struct sockaddr *to, socklen_t len,
+                      struct address *address)
+{
+	if (!to) {
+		len = sizeof(datagram->peer);
+		to = (struct sockaddr *)&datagram->peer;
+		if (getpeername(fd, (struct sockaddr *)&datagram->peer, &len) != 0)
+			return false;
+	}
+	if (!address_read(address, to, len) || address->is_unix || is_to_many(address))
+		return false;
+	address->is_datagram = true;
+	datagram->try.address = to;
+	datagram->try.len = len;
+	return true;
+}
+
+/* First try or retry? What an unanswered datagram has to say comes first. False: neither. */
+static bool judge(struct datagram *datagram, const struct name_hit *hit)
+{
+	struct attempt *try = &datagram->try;
+	struct exchange *sent = &datagram->sent;
+	struct exchange failed;
+
+	if (exchange_is_open(sent)) {
+		if (is_corked(try->fd) || has_error(try->fd)) {
+			try->status = true;
+			return true;
+		}
+		sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
+		if (sent->mark == 0)
+			return false;
+		if (exchange_repeated(sent, try->account.policy->horizon, &failed))
+			count_failure(&failed, FAILURE_TIMEOUT, 0);
+		try->began = monotonic();
+	}
+	attempt_judge(try, hit);
+	return true;
+}
+
+bool datagram_begin(struct datagram *datagram, int fd, const struct iovec *parts, size_t count,
+                    int flags, const struct sockaddr *to, socklen_t len)
+{
+	struct attempt *try = &datagram->try;
+	int saved = errno;
+	struct address address;
+	struct name_hit hit;
+
+	if (!shim_ready() || is_piece(fd, flags) || thread_in_lookup())
+		return false;
+	*try = (struct attempt) { .fd = fd, .saved_errno = saved, .is_datagram = true };
+	datagram->parts = parts;
+	datagram->count = count;
+	if (!find_peer(datagram, fd, to, len, &address) || !measure(datagram))
+		goto out;
+	try->began = monotonic();
+	try->no_wait = flags & MSG_DONTWAIT;
+	if (!destination_asks_datagrams(&address, config_current(), try->began))
+		goto out;
+	try->trial.owner = thread_id();
+	try->trial.destination = destination_of(&address, &hit, try->began);
+	try->trial.place = hit.place;
+	if (!attempt_open_account(try))
+		goto out;
+	datagram->sent = (struct exchange) {
+		.cookie = cookie_of(fd),
+		.peer = peer_of(&address),
+		.at = try->began,
+		.slot = destination_slot(try->trial.destination),
+		.generation = (uint32_t)atomic_load(&try->trial.destination->generation),
+		.owner = try->trial.owner,
+		.process = thread_process(),
+		.place = hit.place,
+	};
+	if (judge(datagram, &hit)) {
+		errno = saved;
+		return true;
+	}
+out:
+	errno = saved;
+	return false;
+}
+
+/* A send that failed says it of the datagram before, if there is one without an answer: then the
+ * one at hand was not sent, and has answered nothing. */
+static void settle_failed(struct datagram *datagram, int err)
+{
+	struct attempt *try = &datagram->try;
+	enum failure failure = err == EAGAIN ? FAILURE_NONE : failure_of(err, false);
+	struct exchange failed;
+
+	if (failure &&
+	    exchange_overdue(datagram->sent.cookie, datagram->sent.process, 0, try->began, &failed))
+		count_failure(&failed, failure, err);
+	else if (failure && !try->status) {
+		outcome_failure(&try->trial, failure, err, 0);
+		return;
+	}
+	if (try->trial.retry)
+		failures_add(try->trial.destination, &try->answered);
+}
+
+ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
+{
+	struct attempt *try = &datagram->try;
+	struct exchange *sent = &datagram->sent;
+	int err = errno;
+
+	if (result < 0) {
+		settle_failed(datagram, err);
+	} else {
+		err = try->saved_errno;
+		if (sent->mark == 0) /* not read before: the kernel has found it readable now */
+			sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
+		sent->at = monotonic();
+		sent->run = try->trial.run;
+		sent->retry = try->trial.retry;
+		if (sent->mark != 0)
+			exchange_add(sent);
+	}
+	errno = err;
+	return result;
+}
+
+ssize_t datagram_swallowed(const struct datagram *datagram)
+{
+	errno = datagram->try.saved_errno;
+	return (ssize_t)datagram->size;
+}
+
+/* Who sent what just came: as the host was told, else the one peer of the socket. 0: unknown. */
+static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
+{
+	struct sockaddr_storage peer;
+	struct address address;
+
+	if (from && address_read(&address, from, len))
+		return peer_of(&address);
+	len = sizeof(peer);
+	if (getpeername(fd, (struct sockaddr *)&peer, &len) != 0 ||
+	    !address_read(&address, (struct sockaddr *)&peer, len))
+		return 0;
+	return peer_of(&address);
+}
+
+static void answered(const struct exchange *last)
+{
+	struct destination *destination = destination_at(last->slot, last->generation);
+	struct account account;
+
+	if (!destination)
+		return;
+	destination_account(destination, config_current(), &account);
+	if (budget_wants_success(&account)) {
+		outcome_success(destination, last->place);
+	} else {
+		count(&destination->tally.successes);
+		count(&shim_region->tally.successes);
+	}
+}
+
+/* EAGAIN where nothing forbids to wait: SO_RCVTIMEO ran out. */
+static bool ran_out(int fd, int flags)
+{
+	int mode = flags & MSG_DONTWAIT ? -1 : fcntl(fd, F_GETFL);
+
+	return mode >= 0 && !(mode & O_NONBLOCK);
+}
+
+ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,
+                          socklen_t len)
+{
+	int saved = errno;
+	struct exchange one;
+
+	/* A peek takes nothing in but an error. */
+	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) || !shim_ready() ||
+	    exchange_none() || thread_in_lookup())
+		return result;
+	if (result >= 0) {
+		if (exchange_answered(cookie_of(fd), sender(fd, from, len), &one))
+			answered(&one);
+	} else if (saved == EAGAIN) {
+		if (ran_out(fd, flags) && exchange_overdue(cookie_of(fd), thread_process(),
+		                                           EXCHANGE_PATIENCE, monotonic(), &one))
+			count_failure(&one, FAILURE_TIMEOUT, 0);
+	} else {
+		enum failure failure = failure_of(saved, false);
+
+		if (failure &&
+		    exchange_overdue(cookie_of(fd), thread_process(), 0, monotonic(), &one))
+			count_failure(&one, failure, saved);
+	}
+	errno = saved;
+	return result;
+}
+
+/* True if another number refers to the socket. Looked for only where it matters. */
+static bool lives_on(int fd, uint64_t cookie)
+{
+	for (int other = 0; other < SOCKETS; other++)
+		if (other != fd && socket_watched(other) & WATCH_DATAGRAM &&
+		    cookie_of(other) == cookie)
+			return true;
+	return false;
+}
+
+void datagram_end(int fd)
+{
+	int saved = errno;
+	int64_t now = monotonic();
+	int32_t process = thread_process();
+	struct exchange one;
+	uint64_t cookie;
+
+	atomic_fetch_and(&unfinished[fd / 8], (uint8_t) ~(1 << fd % 8));
+	if (exchange_none())
+		return;
+	cookie = cookie_of(fd);
+	if (exchange_waits(cookie, process, 0, now) && lives_on(fd, cookie))
+		goto out;
+	while (exchange_overdue(cookie, process, EXCHANGE_PATIENCE, now, &one))
+		count_failure(&one, FAILURE_TIMEOUT, 0);
+	exchange_drop(cookie, process);
+out:
+	errno = saved;
+}
