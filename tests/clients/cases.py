@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import catalog
+import datagrams
 import deepbind
 import healthy
 import mixed
@@ -53,6 +54,8 @@ def all_cases(build):
     found.append(case("deepbind/php curl", "shim", 1, kind="deepbind"))
     for name in mixed.names():
         found.append(case(f"mixed/{name}", "mixed", 2, kind="mixed", client=name))
+    for name in datagrams.programs():
+        found.append(case(f"datagrams/{name}", "shim", 5, kind="datagrams", client=name))
     return found
 
 
@@ -63,6 +66,8 @@ def prepare(build, libraries):
         if not os.path.exists(path):
             sys.exit(f"clients: {path} is missing: run make first")
     missing = sorted({c.program() for c in catalog.clients(build) if c.missing()})
+    if not shutil.which("kdig"):
+        missing.append("kdig")
     if missing or not shutil.which("javac"):
         missing += [] if shutil.which("javac") else ["javac"]
         sys.exit(
@@ -98,6 +103,8 @@ def work(identity, build, library):
             return deepbind.compare(lab, library)
         if what["kind"] == "mixed":
             return mixed.compare(lab, what["client"], library)
+        if what["kind"] == "datagrams":
+            return datagrams.compare(lab, what["client"], library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
         if what["phase"] == "bare":
