@@ -95,3 +95,32 @@ ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags)
 	                         !told || room < message->msg_namelen ? room
 	                                                              : message->msg_namelen);
 }
+
+int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flags)
+{
+	unsigned int sent = 0;
+
+	if (!is_readable(messages))
+		return (int)real.sendmsg(fd, (const struct msghdr *)messages, flags);
+	for (; sent < n; sent++) {
+		ssize_t result = datagram_sendmsg(fd, &messages[sent].msg_hdr, flags);
+
+		if (result < 0)
+			break;
+		messages[sent].msg_len = (unsigned int)result;
+	}
+	return sent == 0 && n > 0 ? -1 : (int)sent;
+}
+
+int datagram_recvmmsg(int fd, int result, const struct mmsghdr *messages, int flags)
+{
+	for (int i = 0; i < result; i++) {
+		const struct msghdr *one = &messages[i].msg_hdr;
+
+		datagram_received(fd, (ssize_t)messages[i].msg_len, flags, one->msg_name,
+		                  one->msg_namelen);
+	}
+	if (result < 0)
+		datagram_received(fd, result, flags, NULL, 0);
+	return result;
+}

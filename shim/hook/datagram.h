@@ -16,4 +16,11 @@ ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockad
                           socklen_t *len);
 ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags);
 
+/* Several at once, each an attempt of its own: as in the kernel in order, up to the first that
+ * fails. Fills in msg_len, and returns how many went, or -1 with errno if none did. */
+int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flags);
+
+/* After a recvmmsg: what each of the `result` messages answers. Returns result. */
+int datagram_recvmmsg(int fd, int result, const struct mmsghdr *messages, int flags);
+
 #endif

@@ -196,6 +196,55 @@ static void scenario_fresh(bool raw)
 	printf("fresh: sent %d, arrived %d\n", good, n);
 }
 
+static void *one_try(void *text)
+{
+	int fd = new_client();
+
+	ask(fd, text);
+	pause_ms(1000);
+	close(fd);
+	return NULL;
+}
+
+/* A new thread for each try, with a socket of its own: only its close can tell. */
+static void scenario_threads(void)
+{
+	char texts[TRIES][8];
+	int n = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		pthread_t thread;
+
+		snprintf(texts[i], sizeof(texts[i]), "%d", i);
+		pthread_create(&thread, NULL, one_try, texts[i]);
+		pthread_join(thread, NULL);
+		n += arrived(false);
+	}
+	printf("threads: arrived %d\n", n);
+}
+
+/* The same datagram again and again, each made of pieces: half of one must not be dropped. */
+static void scenario_pieces(void)
+{
+	int fd = new_client(), on = 1, off = 0, n = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		send(fd, "wo", 2, MSG_MORE);
+		send(fd, "rd", 2, 0);
+		n += arrived(false);
+	}
+	send(fd, "word", 4, 0);
+	n += arrived(false);
+	for (int i = 0; i < TRIES; i++) {
+		setsockopt(fd, IPPROTO_UDP, UDP_CORK, &on, sizeof(on));
+		send(fd, "word", 4, 0);
+		setsockopt(fd, IPPROTO_UDP, UDP_CORK, &off, sizeof(off));
+		n += arrived(false);
+	}
+	printf("pieces: arrived %d\n", n);
+	close(fd);
+}
+
 /* Questions in pairs, one after the other, before any answer came. */
 static void scenario_pairs(void)
 {
@@ -396,6 +445,10 @@ int main(int argc, char **argv)
 		scenario_fresh(false);
 	else if (strcmp(scenario, "unseen") == 0)
 		scenario_fresh(true);
+	else if (strcmp(scenario, "threads") == 0)
+		scenario_threads();
+	else if (strcmp(scenario, "pieces") == 0)
+		scenario_pieces();
 	else if (strcmp(scenario, "pairs") == 0)
 		scenario_pairs();
 	else if (strcmp(scenario, "impatient") == 0)

@@ -160,6 +160,17 @@ Test(datagram, on_a_new_socket_each_time_closed_unseen)
 	     "fresh: sent 6, arrived 4\n");
 }
 
+Test(datagram, on_a_new_thread_each_time)
+{
+	slow("threads", "threads: arrived 6\n", "threads: arrived 3\n", "threads: arrived 4\n");
+}
+
+Test(datagram, in_pieces)
+{
+	expect_same(&(struct probe) {
+	    .program = "datagram", .arguments = { "pieces", "connected" }, .policy = POLICY DROP });
+}
+
 Test(datagram, after_a_receive_timeout)
 {
 	static struct result result;
