@@ -98,6 +98,14 @@ $(B)/clients/%: tests/clients/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+$(B)/clients/%: tests/clients/labelled/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+$(B)/clients/%.so: tests/clients/labelled/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE -fPIC -shared -MF $@.d -o $@ $< -ldl
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
@@ -105,6 +113,8 @@ $(B)/bench/%: tests/bench/%.c Makefile
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
+LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(patsubst tests/clients/labelled/%.c, \
+	    $(B)/clients/%,$(filter-out %/witness.c,$(wildcard tests/clients/labelled/*.c)))
 
 demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/install-deps demo
@@ -113,7 +123,7 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 
 check: ## install what is missing, build, run every test
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients
+	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients check-labelled
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -124,6 +134,9 @@ check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and unde
 
 check-clients: all $(CLIENTS) ## real clients against failing servers
 	tests/clients/run --build $(B)
+
+check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
+	tests/clients/labelled/run --build $(B)
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
@@ -181,6 +194,6 @@ clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all demo check check-unit check-probe check-clients check-sanitize check-valgrind lint \
+.PHONY: all demo check check-unit check-probe check-clients check-labelled check-sanitize check-valgrind lint \
 	bench install uninstall help clean
 .DELETE_ON_ERROR:

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Joins the shim's guesses with the truth.
+
+Three tellers: the shim's record of each judged attempt, the witness's line of the same thread just
+after it (witness.c), and the server's log of what each connection carried. An attempt is a retry if
+an earlier attempt for the same unit of work had failed before it was made; another address that
+this unit has not tried yet is a failover, which is a first try."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+HEADER = re.compile(r"^<\d+>retrybudget\[(\d+)\]: ")
+EINPROGRESS, EINTR, EALREADY, EISCONN = 115, 4, 114, 106
+
+
+@dataclass
+class Attempt:
+    order: int  # among all records, which is the order in time of one thread
+    pid: int
+    thread: int
+    guess: bool  # the shim said retry
+    address: str
+    destination: str
+    line: dict = None  # the witness's
+    connection: object = None  # the server's
+    unit: str = ""
+    said: str = ""  # unit as the program told it
+    truth: bool = None  # a retry indeed
+    failed_at: int = 0  # monotonic ns, 0 = it did not fail, or what came of it is not known
+    trail: list = field(default_factory=list)
+
+    def began(self):
+        return int(self.line["when"]) if self.line else 0
+
+    def refused(self):
+        """The kernel's answer was an error, at once or, for a socket that does not block, later."""
+        if not self.line or self.connection:
+            return False
+        return int(self.line["errno"]) not in (0, EINTR)
+
+
+@dataclass
+class Joined:
+    attempts: list  # connection attempts that the shim judged
+    lookups: list  # lookups that it judged
+    unseen: int  # connects that came without a record
+    disagreements: list  # unit told by the program and by the server differ
+
+
+def fields(record):
+    found = dict(word.split("=", 1) for word in record.split() if "=" in word)
+    header = HEADER.match(record)
+    if header:
+        found["pid"] = header.group(1)
+    return found
+
+
+def read(records, port):
+    """Attempts with the witness's lines and the program's own words attached, from the raw
+    datagrams in the order in which they came."""
+    attempts, lookups, unseen = [], [], []
+    open_attempt = {}  # thread: the attempt that waits for its line
+    unit, tries, cookies = {}, defaultdict(list), set()
+    for order, record in enumerate(records):
+        f = fields(record)
+        event, thread = f.get("event"), int(f.get("thread", 0))
+        if event == "unit":
+            unit[thread] = f["unit"]
+        elif event == "try":
+            tries[thread].append(f["unit"])
+        elif event == "attempt":
+            attempt = Attempt(order, int(f["pid"]), thread, f["kind"] == "retry",
+                              f.get("addr", ""), f["dest"])
+            if "addr" not in f:
+                lookups.append(attempt)
+            elif f["addr"].endswith(f":{port}"):
+                attempts.append(attempt)
+                open_attempt[thread] = attempt
+                attempt.said = tries[thread].pop(0) if tries[thread] else unit.get(thread, "")
+        elif event == "connect" and int(f.get("to", 0)) == port:
+            attempt = open_attempt.pop(thread, None)
+            if attempt:
+                attempt.line = f
+                cookies.add(f["cookie"])
+            elif f["cookie"] not in cookies:  # else the program only asks how it went
+                cookies.add(f["cookie"])
+                unseen.append(f)
+    return attempts, lookups, unseen
+
+
+def attach(attempts, connections):
+    """Finds the server's connection of each attempt: the same local port, accepted after the
+    connect began and before the next connect from that port did."""
+    by_port = defaultdict(list)
+    for attempt in attempts:
+        if attempt.line and attempt.line["refused"] == "0":
+            by_port[int(attempt.line["port"])].append(attempt)
+    for port in by_port:
+        by_port[port].sort(key=Attempt.began)
+    for connection in connections:
+        earlier = [a for a in by_port[connection.port] if a.began() <= connection.when]
+        if earlier and not earlier[-1].connection:
+            earlier[-1].connection = connection
+
+
+def label(attempts, unit_of):
+    """Says of each attempt which unit it was for and whether it was a retry. unit_of: tells the
+    unit of an attempt that never reached the server, "" if it does not know."""
+    failures = defaultdict(list)  # unit: when one of its attempts failed, monotonic ns
+    disagreements = []
+    for a in attempts:
+        requests = a.connection.requests if a.connection else []
+        a.unit = requests[0].unit if requests else a.said or unit_of(a)
+        if requests and a.said and a.said != requests[0].unit:
+            disagreements.append(f"{a.said} is {requests[0].unit}")
+        for request in requests:
+            if request.failed:
+                failures[request.unit].append(request.when)
+                a.failed_at = request.when
+        if a.refused():
+            a.failed_at = a.began()
+            failures[a.unit].append(a.failed_at)
+    tried = defaultdict(set)  # unit: addresses
+    for a in sorted(attempts, key=Attempt.began):
+        if not a.unit or not a.line:
+            continue
+        failed_before = any(when < a.began() for when in failures[a.unit])
+        a.truth = failed_before and a.address in tried[a.unit]
+        tried[a.unit].add(a.address)
+    return disagreements
+
+
+def join(records, connections, port, unit_of=lambda attempt: ""):
+    attempts, lookups, unseen = read(records, port)
+    attach(attempts, connections)
+    disagreements = label(attempts, unit_of)
+    return Joined(attempts, lookups, len(unseen), disagreements)
+
+
+@dataclass
+class Confusion:
+    true_retry: int = 0
+    false_retry: int = 0
+    true_first: int = 0
+    false_first: int = 0  # a retry taken for a first try
+    unlabelled: int = 0
+    unseen: int = 0
+    false_lookups: int = 0  # lookups taken for retries; no lookup fails here
+
+    def __add__(self, other):
+        return Confusion(*(a + b for a, b in zip(vars(self).values(), vars(other).values())))
+
+    def total(self):
+        return self.true_retry + self.false_retry + self.true_first + self.false_first
+
+    def precision(self):
+        """Of those called retries, the share that were. None: none was called one."""
+        called = self.true_retry + self.false_retry + self.false_lookups
+        return self.true_retry / called if called else None
+
+    def recall(self):
+        """Of the retries, the share that were called so. None: there were none. A connect that the
+        shim never saw may have been one."""
+        were = self.true_retry + self.false_first
+        return self.true_retry / were if were else None
+
+
+def confusion(joined):
+    c = Confusion(unseen=joined.unseen, false_lookups=sum(a.guess for a in joined.lookups))
+    for a in joined.attempts:
+        if a.truth is None:
+            c.unlabelled += 1
+        elif a.truth:
+            c.true_retry += a.guess
+            c.false_first += not a.guess
+        else:
+            c.false_retry += a.guess
+            c.true_first += not a.guess
+    return c
+
+
+def story(joined, limit=12):
+    """The first wrong guesses, each with what that thread and that unit had done before."""
+    lines = []
+    began = min((a.began() for a in joined.attempts if a.line), default=0)
+    for a in joined.attempts:
+        if a.truth is None or a.truth == a.guess:
+            continue
+        same = [b for b in joined.attempts if b.unit == a.unit and b.began() < a.began()]
+        lines.append(
+            f"{(a.began() - began) / 1e6:9.1f} ms pid {a.pid} thread {a.thread}: unit {a.unit} "
+            f"was a {'retry' if a.truth else 'first try'}, called a "
+            f"{'retry' if a.guess else 'first try'}; tries of this unit before: "
+            + (", ".join(f"{(b.failed_at - began) / 1e6:.1f} ms failed" if b.failed_at else "ok"
+                         for b in same) or "none")
+        )
+    return lines[:limit] + ([f"and {len(lines) - limit} more"] if len(lines) > limit else [])
