@@ -50,7 +50,7 @@ class Client:
             **more,
         }
         return [
-            word.format(**words) if "{" in word and "{}" not in word else word
+            word.format(**words) if "{" in word else word
             for word in self.command
         ]
 

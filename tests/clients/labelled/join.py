@@ -122,12 +122,16 @@ def label(attempts, unit_of):
             a.failed_at = a.began()
             failures[a.unit].append(a.failed_at)
     tried = defaultdict(set)  # unit: addresses
-    for a in sorted(attempts, key=Attempt.began):
+    for a in attempts:
+        for request in a.connection.requests if a.connection else []:
+            tried[request.unit].add((a.address, a.began()))
+        tried[a.unit].add((a.address, a.began()))
+    for a in attempts:
         if not a.unit or not a.line:
             continue
-        failed_before = any(when < a.began() for when in failures[a.unit])
-        a.truth = failed_before and a.address in tried[a.unit]
-        tried[a.unit].add(a.address)
+        # An address that this unit has not been sent to is a failover, not a retry.
+        known = any(address == a.address and when < a.began() for address, when in tried[a.unit])
+        a.truth = known and any(when < a.began() for when in failures[a.unit])
     return disagreements
 
 

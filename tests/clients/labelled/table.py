@@ -59,15 +59,18 @@ def refusals(done):
     if not rows:
         return 0, 0
     print("\nWhat the budget costs clients that never retry, with the built-in defaults: requests")
-    print(f"refused (at most {REFUSED:.0%} is the goal).")
-    print(f"\n{'client':<26} {'failing':<8} {'units':>7} {'served':>7} {'refused':>8} {'share':>7}")
+    print(f"refused (at most {REFUSED:.0%} is the goal), and the time that all of them took.")
+    print(f"\n{'client':<26} {'failing':<8} {'requests':>9} {'served':>7} {'refused':>8} {'share':>7} "
+          f"{'seconds':>8}")
     bad = 0
     for r in rows:
-        units, refused = r.get("units", 0), r.get("refused", 0)
-        failed = bool(r["problems"]) or not units or refused > REFUSED * units
+        requests, refused = r.get("requests", 0), r.get("refused", 0)
+        failed = bool(r["problems"]) or not requests or refused > REFUSED * requests
         bad += failed
-        print(f"{r['client']:<26} {r['condition']:<8} {units:>7} {r.get('requests', 0):>7} "
-              f"{refused:>8} {refused / units if units else 0:>7.1%}{'  FAIL' if failed else ''}")
+        print(f"{r['client']:<26} {r['condition']:<8} {requests:>9} {r.get('served', 0):>7} "
+              f"{refused:>8} {refused / requests if requests else 0:>7.1%} "
+              f"{r.get('seconds', 0):>7.1f}{'+' if r.get('stopped') else ' '}"
+              f"{'  FAIL' if failed else ''}")
         for p in r["problems"]:
             print(f"    {p}")
     return len(rows) - bad, bad

@@ -3,9 +3,12 @@
 
 from client import driver
 
-PYTHON = ["/usr/bin/python3"]
+PYTHON = ["/usr/bin/python3", "-B"]
 
 CLIENTS = [
-    driver("python urllib, 3 tries", PYTHON, "urllib_retry.py", "3"),
-    driver("python urllib, 1 try", PYTHON, "urllib_retry.py", "1", retries=False),
+    driver("python urllib", PYTHON, "urllib_tries.py", "3"),
+    driver("python urllib, one try", PYTHON, "urllib_tries.py", "1", retries=False),
+    driver("python requests Retry", PYTHON, "requests_retry.py", "4"),
+    driver("python asyncio", PYTHON, "asyncio_tries.py", "3"),
+    driver("python redis Retry", PYTHON, "redis_retry.py", "4", protocol="redis"),
 ]

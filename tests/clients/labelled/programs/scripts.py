@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Node, Perl, Ruby, PHP."""
+
+from client import driver
+
+CLIENTS = [
+    driver("node http", ["node"], "http.js", "3", "close"),
+    driver("node http, one try", ["node"], "http.js", "1", "close", retries=False),
+    driver("perl HTTP::Tiny", ["perl"], "tiny.pl", "3"),
+    driver("perl LWP, kept", ["perl"], "lwp.pl", "3"),
+    driver("ruby net/http", ["ruby"], "nethttp.rb", "3"),
+    driver("php contents", ["php"], "contents.php", "3"),
+]
