@@ -8,10 +8,10 @@ this unit has not tried yet is a failover, which is a first try."""
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 HEADER = re.compile(r"^<\d+>retrybudget\[(\d+)\]: ")
-EINPROGRESS, EINTR, EALREADY, EISCONN = 115, 4, 114, 106
+EINTR = 4
 
 
 @dataclass
@@ -28,7 +28,6 @@ class Attempt:
     said: str = ""  # unit as the program told it
     truth: bool = None  # a retry indeed
     failed_at: int = 0  # monotonic ns, 0 = it did not fail, or what came of it is not known
-    trail: list = field(default_factory=list)
 
     def began(self):
         return int(self.line["when"]) if self.line else 0
@@ -46,6 +45,7 @@ class Joined:
     lookups: list  # lookups that it judged
     unseen: int  # connects that came without a record
     disagreements: list  # unit told by the program and by the server differ
+    failures: dict  # unit: when one of its tries failed, monotonic ns
 
 
 def fields(record):
@@ -132,14 +132,13 @@ def label(attempts, unit_of):
         # An address that this unit has not been sent to is a failover, not a retry.
         known = any(address == a.address and when < a.began() for address, when in tried[a.unit])
         a.truth = known and any(when < a.began() for when in failures[a.unit])
-    return disagreements
+    return disagreements, failures
 
 
 def join(records, connections, port, unit_of=lambda attempt: ""):
     attempts, lookups, unseen = read(records, port)
     attach(attempts, connections)
-    disagreements = label(attempts, unit_of)
-    return Joined(attempts, lookups, len(unseen), disagreements)
+    return Joined(attempts, lookups, len(unseen), *label(attempts, unit_of))
 
 
 @dataclass
@@ -185,18 +184,21 @@ def confusion(joined):
 
 
 def story(joined, limit=12):
-    """The first wrong guesses, each with what that thread and that unit had done before."""
+    """The first wrong guesses, each with the failures of its unit and the last one before it."""
     lines = []
     began = min((a.began() for a in joined.attempts if a.line), default=0)
+    everything = sorted((when, unit) for unit in joined.failures for when in joined.failures[unit])
     for a in joined.attempts:
         if a.truth is None or a.truth == a.guess:
             continue
-        same = [b for b in joined.attempts if b.unit == a.unit and b.began() < a.began()]
+        own = [f"{(when - began) / 1e6:.1f}" for when in joined.failures.get(a.unit, [])
+               if when < a.began()]
+        last = [f"{(when - began) / 1e6:.1f} (unit {unit})" for when, unit in everything
+                if when < a.began()]
         lines.append(
-            f"{(a.began() - began) / 1e6:9.1f} ms pid {a.pid} thread {a.thread}: unit {a.unit} "
-            f"was a {'retry' if a.truth else 'first try'}, called a "
-            f"{'retry' if a.guess else 'first try'}; tries of this unit before: "
-            + (", ".join(f"{(b.failed_at - began) / 1e6:.1f} ms failed" if b.failed_at else "ok"
-                         for b in same) or "none")
+            f"{(a.began() - began) / 1e6:9.1f} ms thread {a.thread}: unit {a.unit}: a "
+            f"{'retry' if a.truth else 'first try'}, called a "
+            f"{'retry' if a.guess else 'first try'}; it failed before at ms: "
+            f"{', '.join(own) or 'never'}; last failure of any: {last[-1] if last else 'none'}"
         )
     return lines[:limit] + ([f"and {len(lines) - limit} more"] if len(lines) > limit else [])
