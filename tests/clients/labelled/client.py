@@ -19,6 +19,7 @@ class Client:
 
     name: str
     command: list
+    named: bool = False  # it is given the server's name, not the address
     protocol: str = "http"  # a name in protocols.BY_NAME
     retries: bool = True  # False: it never tries a unit again
     # It tells its unit (/.unit/ID or /.try/ID), or works on one only; so refusals can be labelled.
@@ -27,6 +28,7 @@ class Client:
     fewer: dict = field(default_factory=dict)  # condition's name: units
     at_once: int = 1  # programs
     limit: float = 100  # seconds
+    settings: str = ""  # more lines for [retrybudget]
     conditions: tuple = ()  # names; empty: all
     why_not: str = ""  # why a condition is left out
 
@@ -74,6 +76,22 @@ class EachUnit(Client):
     def play(self, stage):
         commands = [(self.fill(stage, unit=unit), unit) for unit in stage.units]
         stage.run_all(commands, self.at_once, self.limit)
+
+
+@dataclass
+class Logged(Client):
+    """One program of one thread that says on stderr what it does: read_log(text) lists the unit of
+    each of its connects in their order, "" where that is not told."""
+
+    read_log: object = None
+    refuse: bool = True
+
+    def unit_of(self, stage, attempt):
+        if not hasattr(stage, "units_in_log"):
+            stage.units_in_log = self.read_log(stage.complaints())
+            stage.orders = {}
+        n = stage.orders.setdefault(attempt.order, len(stage.orders))
+        return stage.units_in_log[n] if n < len(stage.units_in_log) else ""
 
 
 def driver(name, interpreter, file, *arguments, **more):

@@ -32,11 +32,12 @@ class Attempt:
     def began(self):
         return int(self.line["when"]) if self.line else 0
 
-    def refused(self):
-        """The kernel's answer was an error, at once or, for a socket that does not block, later."""
-        if not self.line or self.connection:
-            return False
-        return int(self.line["errno"]) not in (0, EINTR)
+    def lost_at(self):
+        """When it failed without a request, 0 if it did not: refused, perhaps only after connect
+        had returned; or accepted by the kernel or the server, and reset when the listener went."""
+        if self.connection:
+            return 0 if self.connection.requests else self.connection.broken
+        return self.began() if self.line and int(self.line["errno"]) != EINTR else 0
 
 
 @dataclass
@@ -82,6 +83,7 @@ def read(records, port):
             attempt = open_attempt.pop(thread, None)
             if attempt:
                 attempt.line = f
+                attempt.said = attempt.said or unit.get(int(f["ppid"]), "")
                 cookies.add(f["cookie"])
             elif f["cookie"] not in cookies:  # else the program only asks how it went
                 cookies.add(f["cookie"])
@@ -111,15 +113,16 @@ def label(attempts, unit_of):
     disagreements = []
     for a in attempts:
         requests = a.connection.requests if a.connection else []
-        a.unit = requests[0].unit if requests else a.said or unit_of(a)
+        otherwise = unit_of(a)
+        a.unit = requests[0].unit if requests else a.said or otherwise
         if requests and a.said and a.said != requests[0].unit:
             disagreements.append(f"{a.said} is {requests[0].unit}")
         for request in requests:
             if request.failed:
                 failures[request.unit].append(request.when)
                 a.failed_at = request.when
-        if a.refused():
-            a.failed_at = a.began()
+        if a.lost_at():
+            a.failed_at = a.lost_at()
             failures[a.unit].append(a.failed_at)
     tried = defaultdict(set)  # unit: addresses
     for a in attempts:

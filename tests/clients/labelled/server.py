@@ -31,6 +31,7 @@ class Connection:
     when: int  # monotonic ns, when it was accepted
     speech: object  # the protocol's state
     requests: list = field(default_factory=list)
+    broken: int = 0  # monotonic ns, when the server ended it without a reason
     waiting: str = ""  # unit that was read but not answered (for protocols of several turns)
 
 
@@ -90,6 +91,7 @@ class Server:
         self.listener.close()
         self.listener = None
         for key in list(self.selector.get_map().values()):
+            key.data.broken = time.monotonic_ns()
             if key.data.waiting:
                 key.data.requests.append(Request(key.data.waiting, time.monotonic_ns(), True))
             self._hang_up(key.data, True)

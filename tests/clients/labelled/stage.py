@@ -5,14 +5,13 @@ log socket to which the shim, the witness and the client itself report."""
 import os
 import shutil
 import subprocess
-import sys
+import tempfile
 import time
 from dataclasses import dataclass
 
+from catalog import NAME
 from lab import Helper, Lab, LogSocket, die_with_parent, loopback_up
 from server import Server
-
-import tempfile
 
 PORT = 7000
 SEED = 1
@@ -47,10 +46,11 @@ class Stage(Lab):
         self.dns = Helper(os.path.join(build, "clients", "dns"), "ok")
         self.log = LogSocket(os.path.join(self.folder, "log"))
         self.port = PORT
-        self.host = "127.0.0.1"
+        self.host = NAME if client.named else "127.0.0.1"
         self.units = [f"{n}" for n in range(client.units_in(condition))]
         self.mode = mode
-        self.started = 0  # programs
+        with open(os.path.join(self.folder, "connects"), "wb") as f:
+            f.write(bytes(8))
         self.unit_of_pid = {}  # for programs that work on one unit alone
         refused = condition.fail / 2 if client.refuse else 0
         self.refuse = refused
@@ -71,7 +71,6 @@ class Stage(Lab):
                 f.write(self.configuration())
             os.chmod(config, 0o644)
             os.chmod(self.folder, 0o755)
-        self.started += 1
         return {
             "PATH": os.environ["PATH"],
             "HOME": self.folder,
@@ -79,7 +78,8 @@ class Stage(Lab):
             "LD_PRELOAD": self.library + " " + os.path.join(self.build, "clients", "witness.so"),
             "RETRYBUDGET_CONFIG": config,
             "WITNESS_LOG": self.log.path,
-            "WITNESS_REFUSE": f"{PORT}:{round(self.refuse * 1000)}:{SEED + self.started}",
+            "WITNESS_REFUSE": f"{PORT}:{round(self.refuse * 1000)}:{SEED}",
+            "WITNESS_COUNT": os.path.join(self.folder, "connects"),
             **more,
         }
 
@@ -87,6 +87,7 @@ class Stage(Lab):
         return f"""[retrybudget]
 mode = {self.mode}
 reload = 0
+{self.client.settings}
 [log]
 target = syslog
 socket = {self.log.path}

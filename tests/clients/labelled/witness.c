@@ -9,10 +9,12 @@
  * WITNESS_REFUSE=PORT:PERMILLE:SEED
  *                            that share of the connects to this port goes to port 1 of the same
  *                            address, where nobody listens: the refusal is the kernel's own
+ * WITNESS_COUNT=PATH         a file of 8 bytes: the connects of all processes, by which is chosen
  *
  * A host program tells its unit of work by opening a file that does not exist, which every language
  * can do in one line and on the thread that is going to connect:
- *   /.unit/ID   all attempts of this thread from now on are for unit ID
+ *   /.unit/ID   all attempts of this thread from now on are for unit ID, and those of processes
+ *               that it starts meanwhile and that say nothing themselves
  *   /.try/ID    the next attempt of this thread that has no unit yet is for unit ID (event loops)
  *
  * Raw system calls only: the shim stands before libc's, and must not see the witness at work.
@@ -28,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -38,14 +41,29 @@
 
 static struct sockaddr_un log_address;
 static unsigned long refuse_port, refuse_permille, refuse_seed;
-static _Atomic(unsigned long) connects;
+static _Atomic(uint64_t) own_connects, *connects = &own_connects;
 static int (*real_connect)(int, const struct sockaddr *, socklen_t);
 static int (*real_openat)(int, const char *, int, ...);
 static FILE *(*real_fopen)(const char *, const char *);
 
+static void share_count(const char *path)
+{
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
+	void *memory = MAP_FAILED;
+
+	if (fd >= 0)
+		memory =
+		    mmap(NULL, sizeof(*connects), PROT_READ | PROT_WRITE, MAP_SHARED, (int)fd, 0);
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (memory != MAP_FAILED)
+		connects = memory;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *path = getenv("WITNESS_LOG"), *refuse = getenv("WITNESS_REFUSE");
+	const char *shared = getenv("WITNESS_COUNT");
 
 	*(void **)&real_connect = dlsym(RTLD_NEXT, "connect");
 	*(void **)&real_openat = dlsym(RTLD_NEXT, "openat");
@@ -53,6 +71,8 @@ __attribute__((constructor)) static void start(void)
 	if (refuse &&
 	    sscanf(refuse, "%lu:%lu:%lu", &refuse_port, &refuse_permille, &refuse_seed) != 3)
 		refuse_permille = 0;
+	if (shared && refuse_permille)
+		share_count(shared);
 	if (path && strlen(path) < sizeof(log_address.sun_path)) {
 		log_address.sun_family = AF_UNIX;
 		memcpy(log_address.sun_path, path, strlen(path) + 1);
@@ -90,6 +110,7 @@ static void begin(struct line *line, const char *event)
 	line->used = 0;
 	put_text(line, event, LINE_MAX_);
 	put_number(line, " pid=", (uint64_t)syscall(SYS_getpid));
+	put_number(line, " ppid=", (uint64_t)syscall(SYS_getppid));
 	put_number(line, " thread=", (uint64_t)syscall(SYS_gettid));
 	put_number(line, " when=", (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
 }
@@ -117,7 +138,8 @@ static int refuses(const struct sockaddr *address, socklen_t len)
 	/* The port is at the same place for both families. */
 	if (!refuse_permille || len < sizeof(*in) || ntohs(in->sin_port) != refuse_port)
 		return 0;
-	z = (refuse_seed << 32) + (atomic_fetch_add(&connects, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	z = (refuse_seed << 32) +
+	    (atomic_fetch_add(connects, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
 	return (z ^ (z >> 31)) % 1000 < refuse_permille;

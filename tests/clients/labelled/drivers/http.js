@@ -3,6 +3,7 @@
 "use strict";
 const fs = require("fs");
 const http = require("http");
+const net = require("net");
 
 const [host, port, count, tries, kept] = process.argv.slice(2);
 const agent = new http.Agent({ keepAlive: kept === "keep", maxSockets: 8 });
@@ -16,10 +17,16 @@ function say(name) {
   }
 }
 
+// Asked for when there is no kept connection for a request.
+agent.createConnection = (options, done) => {
+  say(options.unit);
+  return net.createConnection({ host, port }, done);
+};
+
 function attempt(name) {
   return new Promise((resolve, reject) => {
-    if (kept !== "keep") say(name);
-    const request = http.get({ host, port, path: `/u/${name}`, agent, timeout: 15000 }, (answer) => {
+    const what = { host, port, path: `/u/${name}`, agent, timeout: 15000, unit: name };
+    const request = http.get(what, (answer) => {
       answer.on("error", reject);
       answer.on("end", resolve);
       answer.resume();
