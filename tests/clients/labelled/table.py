@@ -76,10 +76,11 @@ def refusals(done):
     return len(rows) - bad, bad
 
 
-def print_all(done, clients, seconds):
-    """Prints everything; returns the number of failures."""
+def print_all(done, clients, wrong, seconds):
+    """Prints everything; wrong: in what the measure itself fails (selftest.py). Returns the number
+    of failures."""
     heading()
-    passed = failed = 0
+    passed, failed = int(not wrong), int(bool(wrong))
     everything, complaints = Confusion(), []
     for client in clients:
         rows = [r for r in done if r["client"] == client.name and r["mode"] == "observe"]
@@ -99,6 +100,8 @@ def print_all(done, clients, seconds):
     good, bad = refusals(done)
     passed, failed = passed + good, failed + bad
     print()
+    print(f"{'FAIL' if wrong else 'ok':4} the measure itself, on stories whose truth is plain: "
+          f"{'; '.join(wrong) or 'right'}")
     for name, found, rows in complaints:
         print(f"FAIL {name}: {'; '.join(found)}")
         for r in rows:
