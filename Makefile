@@ -105,7 +105,8 @@ $(B)/clients/%: tests/clients/labelled/%.c Makefile
 $(B)/clients/%.so: tests/clients/labelled/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE -fPIC -shared -MF $@.d -o $@ $< -ldl
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE \
+		-fPIC -shared -MF $@.d -o $@ $< -ldl
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
@@ -123,7 +124,8 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 
 check: ## install what is missing, build, run every test
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients check-labelled
+	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients \
+		check-labelled
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -161,7 +163,8 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
-	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch])
+	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
+		tests/clients/*/*.[ch])
 	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 -Ishim shim
@@ -194,6 +197,6 @@ clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all demo check check-unit check-probe check-clients check-labelled check-sanitize check-valgrind lint \
-	bench install uninstall help clean
+.PHONY: all demo check check-unit check-probe check-clients check-labelled check-sanitize \
+	check-valgrind lint bench install uninstall help clean
 .DELETE_ON_ERROR:

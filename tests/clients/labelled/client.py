@@ -15,7 +15,8 @@ DRIVERS = os.path.join(HERE, "drivers")
 class Client:
     """The simplest kind: one program that is given all units.
 
-    Words of the command: {host} {port} {url} (http://HOST:PORT/u) {count} {units} (0 to count-1)."""
+    Words of the command: {host} {port} {url} (http://HOST:PORT/u) {count} {last} (count - 1)
+    {units} (0,1,2 to count - 1)."""
 
     name: str
     command: list

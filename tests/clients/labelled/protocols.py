@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the failing server speaks. Each class is one connection's state: feed(data) yields, for every
+"""What the failing server speaks. Each class is one connection's state: feed(data) yields, for each
 whole message, (unit of work or "", the reply in bytes, whether the connection ends with it)."""
 
 import re

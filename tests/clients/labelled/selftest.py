@@ -22,11 +22,13 @@ class Story:
                             f"addr={address}:{PORT} policy=default kind={kind} thread={thread}")
 
     def connect(self, port, thread=1, errno=0, cookie=None):
-        self.records.append(f"event=connect pid=1 ppid=9 thread={thread} when={self.tick()} to={PORT} "
-                            f"port={port} cookie={cookie or self.now} errno={errno} refused=0")
+        self.records.append(f"event=connect pid=1 ppid=9 thread={thread} when={self.tick()} "
+                            f"to={PORT} port={port} cookie={cookie or self.now} errno={errno} "
+                            "refused=0")
 
     def word(self, event, unit, thread=1):
-        self.records.append(f"event={event} pid=1 ppid=9 thread={thread} when={self.tick()} unit={unit}")
+        self.records.append(f"event={event} pid=1 ppid=9 thread={thread} when={self.tick()} "
+                            f"unit={unit}")
 
     def served(self, port, *requests):
         """requests: (unit, failed)"""
@@ -144,7 +146,7 @@ STORIES = (
 
 
 def unseen_and_counted():
-    """A connect without a record is noticed, a question about one under way is not taken for one."""
+    """A connect without a record is noticed; a question about one under way is not one."""
     story = Story()
     story.connect(1, cookie=7)
     story.guess("retry")

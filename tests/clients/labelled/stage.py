@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where a labelled client plays: the namespace of lab.py, a server that fails by the request, and the
-log socket to which the shim, the witness and the client itself report."""
+"""Where a labelled client plays: the namespace of lab.py, a server that fails by the request, and
+the log socket to which the shim, the witness and the client itself report."""
 
 import os
 import shutil

@@ -29,8 +29,9 @@ def line(name, condition, c, more=""):
 
 
 def heading():
-    print("\nIs it a retry? The shim's guess against the truth. The columns are what was said, and in")
-    print("brackets what it was; look-up: lookups called retries; ?: attempts without a known unit.")
+    print("\nIs it a retry? The shim's guess against the truth. The columns are what was said, and")
+    print("in brackets what it was, if another thing; look-up: lookups called retries, though none")
+    print("fails here; ?: attempts of which nobody knows the unit; unseen: without a record.")
     print(f"\n{'client':<26} {'failing':<8} {'tries':>7} {'retry':>6} {'retry':>6} {'first':>6} "
           f"{'first':>6} {'look-':>6} {'?':>5} {'unseen':>6} {'precision':>9} {'recall':>6}")
     print(f"{'':<26} {'':<8} {'':>7} {'':>6} {'(frst)':>6} {'':>6} {'(rtry)':>6} {'up':>6}")
@@ -60,8 +61,8 @@ def refusals(done):
         return 0, 0
     print("\nWhat the budget costs clients that never retry, with the built-in defaults: requests")
     print(f"refused (at most {REFUSED:.0%} is the goal), and the time that all of them took.")
-    print(f"\n{'client':<26} {'failing':<8} {'requests':>9} {'served':>7} {'refused':>8} {'share':>7} "
-          f"{'seconds':>8}")
+    print(f"\n{'client':<26} {'failing':<8} {'requests':>9} {'served':>7} {'refused':>8} "
+          f"{'share':>7} {'seconds':>8}")
     bad = 0
     for r in rows:
         requests, refused = r.get("requests", 0), r.get("refused", 0)

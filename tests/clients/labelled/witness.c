@@ -86,8 +86,11 @@ struct line {
 
 static void put_text(struct line *line, const char *text, size_t max)
 {
-	for (size_t i = 0; i < max && text[i] && line->used < sizeof(line->text); i++)
-		line->text[line->used++] = text[i];
+	size_t n = strnlen(text, max), room = sizeof(line->text) - line->used;
+
+	n = n < room ? n : room;
+	memcpy(line->text + line->used, text, n);
+	line->used += n;
 }
 
 static void put_number(struct line *line, const char *key, uint64_t value)

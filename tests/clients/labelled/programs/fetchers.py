@@ -8,8 +8,13 @@ RETRY = ["--retry", "2", "--retry-delay", "1", "--retry-all-errors", "--retry-co
 TOLD = ["-v", "-w", "%{{stderr}}done %{{url}}\\n"]
 WGET = ["wget", "--no-config", "--no-proxy", "-O", "/dev/null"]
 ARIA2 = ["aria2c", "-q", "--no-conf", "--no-proxy=*", "--allow-overwrite=true",
-         "--auto-file-renaming=false", "--retry-wait=1", "--max-tries=3", "--log-level=info", "--log=-",
-         "--console-log-level=error"]
+         "--auto-file-renaming=false", "--retry-wait=1", "--max-tries=3",
+         "--log-level=info", "--log=-", "--console-log-level=error"]
+
+
+# Feeds a list of all URLs to what follows.
+FED = ["bash", "-c", "seq -f '{url}/%g' 0 {last} | exec \"$@\" >&2", ""]
+
 
 def unit_of(line):
     return line.split("/u/")[1].split()[0] if "/u/" in line else ""
@@ -60,15 +65,14 @@ CLIENTS = [
     ),
     Logged(
         "wget --tries, URLs",
-        ["bash", "-c", "seq -f '{url}/%g' 0 {last} | exec \"$@\"", "", *WGET, "--tries=3",
-         "--waitretry=0", "--retry-connrefused", "-i", "-"],
+        [*FED, *WGET, "--tries=3", "--waitretry=0", "--retry-connrefused", "-i", "-"],
         read_log=wget_units,
         named=True,
     ),
     EachUnit("aria2", [*ARIA2, "-o", "{unit}.out", "{url}/{unit}"]),
     Logged(
         "aria2 -j4, URLs",
-        ["bash", "-c", "seq -f '{url}/%g' 0 {last} | exec \"$@\" >&2", "", *ARIA2, "-j4", "-i", "-"],
+        [*FED, *ARIA2, "-j4", "-i", "-"],
         read_log=aria2_units,
     ),
 ]
