@@ -4,6 +4,7 @@ the log socket to which the shim, the witness and the client itself report."""
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -124,7 +125,8 @@ attempts = on
             time.sleep(0.01)
             if time.monotonic() > end:
                 for p in running:
-                    p.kill()
+                    os.killpg(p.pid, signal.SIGKILL)  # and what it has started
+                    p.wait()
                 raise TimeoutError(f"{self.client.name}: still running after {limit} s")
 
     def complaints(self):
