@@ -110,6 +110,7 @@ def label(attempts, unit_of):
     """Says of each attempt which unit it was for and whether it was a retry. unit_of: tells the
     unit of an attempt that never reached the server, "" if it does not know."""
     failures = defaultdict(list)  # unit: when one of its attempts failed, monotonic ns
+    answers = defaultdict(list)  # unit: when one was answered
     disagreements = []
     for a in attempts:
         requests = a.connection.requests if a.connection else []
@@ -118,7 +119,9 @@ def label(attempts, unit_of):
         if requests and a.said and a.said != requests[0].unit:
             disagreements.append(f"{a.said} is {requests[0].unit}")
         for request in requests:
-            if request.failed:
+            if not request.failed:
+                answers[request.unit].append(request.when)
+            else:
                 failures[request.unit].append(request.when)
                 a.failed_at = request.when
         if a.lost_at():
@@ -134,7 +137,10 @@ def label(attempts, unit_of):
             continue
         # An address that this unit has not been sent to is a failover, not a retry.
         known = any(address == a.address and when < a.began() for address, when in tried[a.unit])
-        a.truth = known and any(when < a.began() for when in failures[a.unit])
+        # What comes after an answer is new work, as for a subscriber whose unit is its name.
+        failed = max((when for when in failures[a.unit] if when < a.began()), default=0)
+        answered = max((when for when in answers[a.unit] if when < a.began()), default=0)
+        a.truth = known and failed > answered
     return disagreements, failures
 
 

@@ -67,6 +67,14 @@ def a_kept_connection_breaks_under_a_later_unit(story):
     return [False, True]
 
 
+def what_follows_an_answer_is_new_work(story):
+    for port, failed in ((1, True), (2, False), (3, True), (4, False)):
+        story.guess("first")
+        story.connect(port)
+        story.served(port, ("subscriber", failed))
+    return [False, True, False, True]
+
+
 def two_tries_at_once(story):
     for port in (1, 2):
         story.guess("first")
@@ -138,6 +146,7 @@ STORIES = (
     one_unit_fails_and_is_tried_again,
     another_unit_is_a_first_try,
     a_kept_connection_breaks_under_a_later_unit,
+    what_follows_an_answer_is_new_work,
     two_tries_at_once,
     a_refusal_is_known_by_the_programs_word,
     tries_are_told_before_several_connects,

@@ -94,7 +94,8 @@ class Server:
             key.data.broken = time.monotonic_ns()
             if key.data.waiting:
                 key.data.requests.append(Request(key.data.waiting, time.monotonic_ns(), True))
-            self._hang_up(key.data, True)
+            # In order, or a client might lose an answer that it has not read yet.
+            self._hang_up(key.data, bool(key.data.waiting))
 
     def _accept(self):
         while self.listener:
