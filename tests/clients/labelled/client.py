@@ -25,6 +25,7 @@ class Client:
     retries: bool = True  # False: it never tries a unit again
     # It tells its unit (/.unit/ID or /.try/ID), or works on one only; so refusals can be labelled.
     refuse: bool = False
+    fresh: bool = False  # it connects anew for each try, so each unit has one first try
     units: int = 150
     fewer: dict = field(default_factory=dict)  # condition's name: units
     at_once: int = 1  # programs
@@ -60,6 +61,10 @@ class Client:
     def play(self, stage):
         """Has every unit of stage.units done; returns when all is over."""
         stage.run_all([(self.fill(stage), "")], 1, self.limit)
+
+    def works(self, stage):
+        """How many units of work there were."""
+        return len(stage.units)
 
     def unit_of(self, stage, attempt):
         """The unit of an attempt that the server has not seen and of which the program said
