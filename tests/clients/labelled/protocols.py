@@ -4,6 +4,8 @@ whole message, (unit of work or "", the reply in bytes, whether the connection e
 
 import re
 
+import dialects
+
 
 class Http:
     """GET /u/UNIT; any other path belongs to no unit."""
@@ -84,3 +86,4 @@ class Lines:
 
 
 BY_NAME = {"http": Http, "redis": Redis, "lines": Lines}
+BY_NAME.update(dialects.BY_NAME)
