@@ -107,6 +107,10 @@ $(B)/clients/%.so: tests/clients/labelled/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE \
 		-fPIC -shared -MF $@.d -o $@ $< -ldl
+$(B)/clients/labelled/%.class: tests/clients/labelled/drivers/%.java
+	$(say) JAVAC $<
+	@mkdir -p $(@D)
+	$(Q)javac -d $(@D) $<
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
@@ -114,7 +118,8 @@ $(B)/bench/%: tests/bench/%.c Makefile
 
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
-LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(patsubst tests/clients/labelled/%.c, \
+LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(B)/clients/labelled/Tries.class \
+	    $(patsubst tests/clients/labelled/%.c, \
 	    $(B)/clients/%,$(filter-out %/witness.c,$(wildcard tests/clients/labelled/*.c)))
 
 demo: ## show the shim stopping a real retry loop (installs what it needs)
