@@ -31,7 +31,7 @@ class Mqtt:
     CONNECT, PUBLISH, SUBSCRIBE, PING = 1, 3, 8, 12
 
     def __init__(self):
-        self.data = b""
+        self.data, self.under_way = b"", ""
 
     def _packets(self):
         """(type and flags, body) of each whole packet."""
@@ -54,12 +54,15 @@ class Mqtt:
         self.data += data
         for head, body in self._packets():
             if head >> 4 == self.CONNECT:
-                name = body[12 : 12 + struct.unpack("!H", body[10:12])[0]]
-                yield name.decode(), b"\x20\x02\x00\x00", False
+                name = body[12 : 12 + struct.unpack("!H", body[10:12])[0]].decode()
+                yield name, b"\x20\x02\x00\x00", False
+                self.under_way = name
             elif head >> 4 == self.PUBLISH and head & 6:
+                self.under_way = ""
                 at = 2 + struct.unpack("!H", body[:2])[0]
                 yield "", b"\x40\x02" + body[at : at + 2], False
             elif head >> 4 == self.SUBSCRIBE:
+                self.under_way = ""
                 yield "", b"\x90\x03" + body[:2] + b"\x00", True
             elif head >> 4 == self.PING:
                 yield "", b"\xd0\x00", False
@@ -91,7 +94,7 @@ class Postgres:
     ))
 
     def __init__(self):
-        self.data, self.started = b"", False
+        self.data, self.started, self.under_way = b"", False, ""
 
     def feed(self, data):
         self.data += data
@@ -105,6 +108,7 @@ class Postgres:
             kind, body = self.data[:first], self.data[first + 4 : end]
             self.data = self.data[end:]
             if kind == b"Q":
+                self.under_way = ""
                 yield "", self.ONE, False
             elif kind == b"X":
                 yield "", b"", True
@@ -113,8 +117,9 @@ class Postgres:
             elif not kind:
                 words = body[4:].split(b"\0")
                 self.started = True
-                name = dict(zip(words[::2], words[1::2])).get(b"application_name", b"")
-                yield name.decode(), self.HELLO, False
+                name = dict(zip(words[::2], words[1::2])).get(b"application_name", b"").decode()
+                yield name, self.HELLO, False
+                self.under_way = name
 
 
 BY_NAME = {"memcached": Memcached, "mqtt": Mqtt, "postgres": Postgres}

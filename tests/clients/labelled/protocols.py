@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the failing server speaks. Each class is one connection's state: feed(data) yields, for each
-whole message, (unit of work or "", the reply in bytes, whether the connection ends with it)."""
+whole message, (unit of work or "", the reply in bytes, whether the connection ends with it). under_way: a
+unit that has been accepted, but takes more messages."""
 
 import re
 

@@ -92,8 +92,9 @@ class Server:
         self.listener = None
         for key in list(self.selector.get_map().values()):
             key.data.broken = time.monotonic_ns()
-            if key.data.waiting:
-                key.data.requests.append(Request(key.data.waiting, time.monotonic_ns(), True))
+            unit = key.data.waiting or getattr(key.data.speech, "under_way", "")
+            if unit:
+                key.data.requests.append(Request(unit, time.monotonic_ns(), True))
             # In order, or a client might lose an answer that it has not read yet.
             self._hang_up(key.data, bool(key.data.waiting))
 
