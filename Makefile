@@ -104,6 +104,19 @@ $(B)/clients/mixed/%: tests/clients/mixed/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -MF $@.d -o $@ $< $(LIBRARY)
+$(B)/clients/%: tests/clients/labelled/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
+$(B)/clients/%.so: tests/clients/labelled/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE \
+		-fPIC -shared -MF $@.d -o $@ $< -ldl
+$(B)/clients/labelled/%.class: tests/clients/labelled/drivers/%.java
+	$(say) JAVAC $<
+	@mkdir -p $(@D)
+	$(Q)javac -d $(@D) $<
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
@@ -112,6 +125,9 @@ $(B)/bench/%: tests/bench/%.c Makefile
 BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 MIXED   := $(B)/clients/mixed/libevent $(B)/clients/mixed/libuv
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
+LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(B)/clients/labelled/Tries.class \
+	    $(patsubst tests/clients/labelled/%.c, \
+	    $(B)/clients/%,$(filter-out %/witness.c,$(wildcard tests/clients/labelled/*.c)))
 
 demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/install-deps demo
@@ -120,7 +136,8 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 
 check: ## install what is missing, build, run every test
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients
+	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients \
+		check-labelled
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -131,6 +148,9 @@ check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and unde
 
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)
+
+check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
+	tests/clients/labelled/run --build $(B)
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
@@ -155,7 +175,8 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
-	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch])
+	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
+		tests/clients/*/*.[ch])
 	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 -Ishim shim
@@ -188,6 +209,6 @@ clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all demo check check-unit check-probe check-clients check-sanitize check-valgrind lint \
-	bench install uninstall help clean
+.PHONY: all demo check check-unit check-probe check-clients check-labelled check-sanitize \
+	check-valgrind lint bench install uninstall help clean
 .DELETE_ON_ERROR:
