@@ -6,12 +6,15 @@ import shutil
 import subprocess
 import sys
 
+import brief
 import catalog
 import datagrams
 import deepbind
 import healthy
 import mixed
 import outage
+import tools
+from catalog import WAYS
 from lab import Lab
 
 # The default configuration takes a minute per case, so only three clients show it: one that blocks,
@@ -36,6 +39,8 @@ def all_cases(build):
             found.append(
                 case(f"fast/{client.name}/{failure}", "shim", 1, kind="outage", pace="fast", **what)
             )
+        for way in client.further:
+            found += matrix_cases(client, way)
         if client.get:
             found.append(
                 case(f"healthy/{client.name}", "shim", 1, kind="healthy", client=client.name)
@@ -49,6 +54,11 @@ def all_cases(build):
         found.append(
             case(f"fast/{client.name}/refused", "shim", 1, kind="outage", pace="fast", **what)
         )
+        for way in client.further:
+            found += matrix_cases(client, way)
+    for client in tools.clients():
+        for way in client.further:
+            found += matrix_cases(client, way)
     for crowd in ("threads", "processes"):
         found.append(case(f"first-tries/{crowd}", "shim", 1, kind="first-tries", crowd=crowd))
     found.append(case("deepbind/php curl", "shim", 1, kind="deepbind"))
@@ -59,13 +69,33 @@ def all_cases(build):
     return found
 
 
+def matrix_cases(client, way):
+    """A client and a way of failing that are only in the matrix. What waits on others disturbs
+    nobody; what the shim leaves alone is as loud as bare."""
+    nature = WAYS[way].nature
+    what = {"kind": "matrix", "client": client.name, "failure": way}
+    bare, shim = {
+        "storm": ("loud", "shim"),
+        "slow": ("slow", "slow"),
+        "free": ("loud", "loud"),
+    }[nature]
+    return [
+        case(f"bare/{client.name}/{way}", bare, 1, shim=False, **what),
+        case(f"matrix/{client.name}/{way}", shim, 1, shim=True, **what),
+    ]
+
+
+def everyone(build):
+    return [*catalog.clients(build), *catalog.process_loops(), *tools.clients()]
+
+
 def prepare(build, libraries):
     """Sees to it that everything is there before the first case starts."""
     programs = [os.path.join(build, "clients", p) for p in ("server", "dns", "syns")]
     for path in programs + libraries:
         if not os.path.exists(path):
             sys.exit(f"clients: {path} is missing: run make first")
-    missing = sorted({c.program() for c in catalog.clients(build) if c.missing()})
+    missing = sorted({p for c in everyone(build) for p in c.missing()})
     if not shutil.which("kdig"):
         missing.append("kdig")
     if missing or not shutil.which("javac"):
@@ -93,8 +123,7 @@ def older(target, source):
 def work(identity, build, library):
     """Does one case and returns its result; called inside the namespaces."""
     what = next(c for c in all_cases(build) if c["id"] == identity)
-    everyone = {c.name: c for c in catalog.clients(build) + catalog.process_loops()}
-    client = everyone.get(what.get("client"))
+    client = {c.name: c for c in everyone(build)}.get(what.get("client"))
     lab = Lab(build)
     try:
         if what["kind"] == "healthy":
@@ -107,6 +136,8 @@ def work(identity, build, library):
             return datagrams.compare(lab, what["client"], library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
+        if what["kind"] == "matrix":
+            return brief.watch(lab, client, what["failure"], library if what["shim"] else "")
         if what["phase"] == "bare":
             return outage.bare(lab, client, what["failure"])
         pace = catalog.PACES[what["pace"]]

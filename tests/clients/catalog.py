@@ -11,13 +11,52 @@ PORT = 7000
 NAME = "svc.test"
 PAGE = "the server is well\n"
 
-FAILURES = ("refused", "reset", "close", "read-close", "lookup")
+PATH = os.environ["PATH"] + ":/usr/sbin"  # daemons, for who is not root
+UNIX = "unix.socket"  # in the folder of the run
 
-# How the server and the name server are set for each failure, and what the clients call the server:
-# both ways in which a destination can be known, by its address and by its name.
-SERVER_MODE = {"refused": "down", "lookup": "healthy"}
-DNS_MODE = {"lookup": "servfail"}
-HOST = {"refused": "127.0.0.1", "close": "127.0.0.1"}
+
+@dataclass
+class Way:
+    """A way of failing: how the server and the name server are set for it, and what the clients call
+    the server: both ways in which a destination can be known, by its address and by its name."""
+
+    server: str
+    dns: str = "ok"
+    host: str = NAME
+    # storm: ends at once, so the shim must pace it. slow: clients wait, as long as they like.
+    # free: the server answers, though not well, or (udp) the shim is told to leave it alone: nothing
+    # may be held back.
+    nature: str = "storm"
+    counted: str = "syns"  # syns | dns | unix | udp
+    seconds: float = 3  # how long the outage is watched under the shim; slow ways also bare
+    why: str = ""
+
+
+WAYS = {
+    "refused": Way("down", host="127.0.0.1"),
+    "reset": Way("reset"),
+    "close": Way("close", host="127.0.0.1"),
+    "read-close": Way("read-close"),
+    "half": Way("half", nature="free", why="bytes came, then FIN"),
+    "half-reset": Way("half-reset", host="127.0.0.1", nature="free", why="bytes came, then RST"),
+    "error": Way("error", nature="free", why="HTTP 503, a redis error, or a line that says so"),
+    "hang": Way("hang", host="127.0.0.1", nature="slow", seconds=4),
+    "silent": Way("silent", nature="slow", seconds=5, why="every SYN is dropped"),
+    "backlog": Way("backlog", host="127.0.0.1", nature="slow", seconds=4,
+                   why="listen(1), no accept"),
+    "servfail": Way("healthy", "servfail", counted="dns"),
+    "nxdomain": Way("healthy", "nxdomain", counted="dns"),
+    "dns-silent": Way("healthy", "silent", nature="slow", counted="dns", seconds=5),
+    "unix": Way("healthy", host="", counted="unix", why="the path is not there"),
+    "udp": Way("down", host="127.0.0.1", nature="free", counted="udp", why="port unreachable"),
+}
+# What every client that loops by itself can meet, and which of that was a storm from the first.
+FAILURES = ("refused", "reset", "close", "read-close", "servfail")
+SLOW = ("hang", "silent", "backlog")
+FREE = ("half", "half-reset", "error")
+LOOKUPS = ("nxdomain", "dns-silent")
+FURTHER = (*SLOW, *FREE, *LOOKUPS)
+PATIENCE = "1.2"  # seconds after which a client gives up waiting, where it has such a limit
 
 
 @dataclass
@@ -28,18 +67,31 @@ class Client:
     get: list  # the command that makes {n} requests; empty: the client has no such form
     answer: str  # what one good request prints
     failures: tuple = FAILURES
+    further: tuple = FURTHER  # ways in the matrix only
     endless: bool = False  # goes on after a success, so the test ends it
     feed: str = ""  # written to stdin without end until the first answer
     entries: bool = False  # works through a list: a first try for each entry, a few of them free
     lookups: int = 1  # per attempt: one for each family has a first try of its own
     why_not: str = ""  # why some failures are left out
+    scope: str = "process"
+    calm: bool = False  # paces itself
+    gives_up: bool = False  # ends by itself during the outage: bare and under the shim alike
+    foreign: bool = False  # the server does not speak its language: an accepted connection must do
+    service: bool = False  # started by loops/front.py, which itself is not under the shim
+    excused: int = 0  # attempts a second that are new work, and so free
+    most_cpu: float = 0.10  # of a processor, while the shim holds it back
     environment: dict = field(default_factory=dict)
 
-    def program(self):
-        return self.loop[0]
-
     def missing(self):
-        return shutil.which(self.loop[0]) is None
+        """The programs it needs that are not there."""
+        words = self.loop[:1]
+        if self.loop[1:2] == [os.path.join(LOOPS, "until.sh")]:
+            words += [w for w in self.loop[2:4] if w[0] not in "-{"][:1]
+        if self.service:
+            words.append({"rsyslog": "rsyslogd"}.get(self.name, self.name))
+        if self.loop[:2] == ["sh", "-c"]:
+            words.append(self.name)
+        return [w for w in words if not shutil.which(w, path=PATH)]
 
 
 def script(name, runtime, interpreter, file, answer, **more):
@@ -73,35 +125,37 @@ def clients(build):
     python = ["/usr/bin/python3"]
     classes = os.path.join(build, "clients", "classes")
     url = "http://{host}:{port}/"
-    wget = ["wget", "-q", "--no-config", "--no-proxy", "-O", "-"]
+    unix = {"further": (*FURTHER, "unix")}
+    wget = ["wget", "--no-config", "--no-proxy", "-O", "-"]
     return [
         script("python urllib", "Python", python, "urllib_loop.py", PAGE),
-        script("python socket", "Python", python, "socket_loop.py", "hello from python\n"),
-        script("python asyncio", "Python", python, "asyncio_loop.py", "hello from asyncio\n"),
+        script("python socket", "Python", python, "socket_loop.py", "hello from python\n", **unix),
+        script("python asyncio", "Python", python, "asyncio_loop.py", "hello from asyncio\n", **unix),
         script("perl LWP", "Perl", ["perl"], "lwp.pl", PAGE),
-        script("perl IO::Socket", "Perl", ["perl"], "iosocket.pl", "hello from perl\n"),
+        script("perl IO::Socket", "Perl", ["perl"], "iosocket.pl", "hello from perl\n", **unix),
         script("perl HTTP::Tiny", "Perl", ["perl"], "httptiny.pl", PAGE),
         script("php contents", "PHP", ["php"], "contents.php", PAGE),
-        script("php stream", "PHP", ["php"], "stream.php", "hello from php\n"),
-        script("node http", "Node", ["node"], "http.js", PAGE),
-        script("node net", "Node", ["node"], "net.js", "hello from node\n"),
+        script("php stream", "PHP", ["php"], "stream.php", "hello from php\n", **unix),
+        script("node http", "Node", ["node"], "http.js", PAGE, **unix),
+        script("node net", "Node", ["node"], "net.js", "hello from node\n", **unix),
         java("java URL", "UrlLoop", classes, PAGE),
         java("java Socket", "SocketLoop", classes, "hello from java\n"),
         script("ruby net/http", "Ruby", ["ruby"], "nethttp.rb", PAGE),
-        script("ruby TCPSocket", "Ruby", ["ruby"], "tcpsocket.rb", "hello from ruby\n"),
+        script("ruby TCPSocket", "Ruby", ["ruby"], "tcpsocket.rb", "hello from ruby\n", **unix),
         script("tcl socket", "Tcl", ["tclsh"], "socket.tcl", "hello from tcl\n"),
         script("bash /dev/tcp", "shell", ["bash"], "devtcp.bash", "hello from bash\n"),
         Client(
             "wget",
             "C",
-            [*wget, "--tries=0", "--waitretry=0", "--retry-connrefused", "--retry-on-host-error", url],
-            [*wget, "-i", "{urls}"],
+            [*wget, "-nv", "-T", "{patience}", "--tries=0", "--waitretry=0",
+             "--retry-connrefused", "--retry-on-host-error", url],
+            [*wget, "-q", "-i", "{urls}"],
             PAGE,
         ),
         Client(
             "curl",
             "C",
-            ["curl", "-sq", "--noproxy", "*", url + "[1-1000000]"],
+            ["curl", "-sSfq", "-m", "{patience}", "--noproxy", "*", url + "[1-1000000]"],
             ["curl", "-sq", "--noproxy", "*", url + "[1-{n}]"],
             PAGE,
             endless=True,
@@ -115,14 +169,18 @@ def clients(build):
             "PONG\n",
             feed="PING\n",
             lookups=2,
+            further=SLOW + LOOKUPS,
+            why_not="it takes an error for an answer, and prints half of one",
         ),
         Client(
             "socat",
             "C",
-            ["socat", "-,ignoreeof", "TCP4:{host}:{port},forever,interval=0.001"],
+            ["socat", "-,ignoreeof",
+             "TCP4:{host}:{port},connect-timeout={patience},forever,interval=0.001"],
             [],
             "hello from socat\n",
             failures=("refused",),
+            further=("silent", "backlog"),
             endless=True,
             feed="hello from socat\n",
             why_not="it retries only until it is connected",
@@ -131,12 +189,19 @@ def clients(build):
 
 
 # A loop that starts a process per attempt needs a budget that outlives the process: scope = user.
+def until(name, command, answer="", **more):
+    loop = ["bash", os.path.join(LOOPS, "until.sh"), *command]
+    settings = {"failures": ("refused",), "further": FURTHER, "scope": "user", **more}
+    return Client(name, "shell", loop, [], answer, **settings)
+
+
 def process_loops():
-    loop = ["bash", os.path.join(LOOPS, "until.sh")]
+    url = "http://{host}:{port}/"
     return [
-        Client("until curl", "shell", [*loop, "curl", "{host}", "{port}"], [], PAGE),
-        Client("until nc", "shell", [*loop, "nc", "{host}", "{port}"], [], "hello from nc\n"),
-        Client("until wget", "shell", [*loop, "wget", "{host}", "{port}"], [], PAGE),
+        until("until curl", ["curl", "-sSfq", "--noproxy", "*", "-m", "{patience}", url], PAGE),
+        until("until nc", ["-nc", "{host}", "{port}"], "hello from nc\n", further=SLOW),
+        until("until wget", ["wget", "-nv", "--no-config", "-t", "1", "-T", "{patience}", "-O", "-",
+                             url], PAGE),
     ]
 
 

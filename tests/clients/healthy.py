@@ -26,15 +26,13 @@ def round_of(lab, client, environment):
             os.mkdir(folder)
             home, lab.folder = lab.folder, folder
             try:
-                runs.append(lab.start(client, client.get, environment, NAME, REQUESTS, True))
+                runs.append(lab.start(client, client.get, environment, NAME, REQUESTS))
             finally:
                 lab.folder = home
         for run in runs:
             code = run.wait(60)
             run.kill()
-            with open(run.errors_path, encoding="utf-8", errors="replace") as f:
-                errors = f.read()
-            outcome["clients"].append({"exit": code, "out": run.output(), "errors": errors})
+            outcome["clients"].append({"exit": code, "out": run.output(), "errors": run.errors()})
     after = json.loads(lab.server.ask("stats"))["healthy"]
     outcome["server"] = {key: after[key] - before[key] for key in after}
     return outcome

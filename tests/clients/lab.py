@@ -4,6 +4,7 @@ witnesses that count. Everything here runs inside the namespace, in one process 
 
 import ctypes
 import fcntl
+import json
 import os
 import signal
 import socket
@@ -13,12 +14,13 @@ import tempfile
 import threading
 import time
 
-from catalog import NAME, PORT
+from catalog import NAME, PATH, PATIENCE, PORT, UNIX
 
 SIOCSIFADDR, SIOCSIFFLAGS = 0x8916, 0x8914
 IFF_UP = 1
 MS_BIND = 4096
 PR_SET_PDEATHSIG = 1
+UDP = 0x10000  # a journal key of syns
 TICK = os.sysconf("SC_CLK_TCK")
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -113,9 +115,9 @@ class LogSocket:
 class Run:
     """A client at work."""
 
-    def __init__(self, command, folder, environment, feed="", keep_errors=False):
+    def __init__(self, command, folder, environment, feed=""):
         self.out_path = os.path.join(folder, "out")
-        self.errors_path = os.path.join(folder, "errors") if keep_errors else os.devnull
+        self.errors_path = os.path.join(folder, "errors")
         with open(self.out_path, "wb") as out, open(self.errors_path, "wb") as errors:
             self.started = time.monotonic_ns()
             self.process = subprocess.Popen(
@@ -148,11 +150,25 @@ class Run:
         with open(self.out_path, encoding="utf-8", errors="replace") as f:
             return f.read()
 
+    def errors(self):
+        with open(self.errors_path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
     def cpu(self):
-        """Seconds of processor time so far, with those of the children it has waited for."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:
-            fields = f.read().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / TICK
+        """Seconds of processor time so far of its whole session, with those of the children that
+        were waited for."""
+        ticks = 0
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                with open(f"/proc/{entry}/stat", encoding="ascii", errors="replace") as f:
+                    fields = f.read().rpartition(")")[2].split()
+            except OSError:
+                continue  # it has just ended
+            if int(fields[3]) == self.process.pid:
+                ticks += sum(map(int, fields[11:15]))
+        return ticks / TICK
 
     def wait(self, seconds):
         """Its exit code, or None if it still runs after that time."""
@@ -200,19 +216,47 @@ class Lab:
         """Returns when the mode was changed."""
         return int(self.server.ask(f"mode {mode}").split()[2])
 
+    @staticmethod
+    def few_syns():
+        """One repeat instead of six: who waits for the kernel hears ETIMEDOUT after 3 s, not 127."""
+        try:
+            with open("/proc/sys/net/ipv4/tcp_syn_retries", "w", encoding="ascii") as f:
+                f.write("1")
+        except OSError:
+            pass  # read-only in some containers: then they wait, bare and under the shim
+
     def dns_mode(self, mode):
         return int(self.dns.ask(f"mode {mode}").split()[1])
 
-    def attempts(self, failure, since=0):
+    def attempts(self, way, since=0):
         """Attempts as the kernel or the name server saw them."""
-        return self.dns.count(1, since) if failure == "lookup" else self.syns.count(PORT, since)
+        if way.counted == "dns":
+            return self.dns.count(1, since)
+        if way.counted == "udp":
+            return self.syns.count(UDP + PORT, since)
+        if way.counted == "unix":
+            return self.traced()
+        return self.syns.count(PORT, since)
+
+    def traced(self):
+        """Connects to the unix socket: what never reaches a socket, only a tracer sees."""
+        try:
+            with open(os.path.join(self.folder, "trace"), encoding="utf-8", errors="replace") as f:
+                return sum("connect(" in line and UNIX in line for line in f)
+        except OSError:
+            return 0
+
+    def host(self, way):
+        """What the clients call the server."""
+        return way.host or os.path.join(self.folder, UNIX)
 
     def environment(self, shim="", text=""):
         """The environment of a client; under the shim if one is given."""
         env = {
-            "PATH": os.environ["PATH"],
+            "PATH": PATH,
             "HOME": self.folder,
             "LC_ALL": "C.UTF-8",
+            "PATIENCE": PATIENCE,
         }
         if shim:
             config = os.path.join(self.folder, "retrybudget.ini")
@@ -223,11 +267,24 @@ class Lab:
             env["RETRYBUDGET_CONFIG"] = config
         return env
 
-    def start(self, client, command, environment, host=NAME, n=1, keep_errors=False):
-        words = {"host": host, "port": PORT, "n": n}
+    def start(self, client, command, environment, host=NAME, n=1):
+        words = {"host": host, "port": PORT, "n": n, "patience": PATIENCE}
         if any("{urls}" in word for word in command):
             words["urls"] = os.path.join(self.folder, "urls")
             with open(words["urls"], "w", encoding="ascii") as f:
                 f.write(f"http://{host}:{PORT}/\n" * n)
         filled = [word.format(**words) for word in command]
-        return Run(filled, self.folder, environment, client.feed, keep_errors)
+        preload = environment.get("LD_PRELOAD", "")
+        if client.service and preload:
+            environment = {**environment, "SERVICE_PRELOAD": preload}
+            del environment["LD_PRELOAD"]
+        if host.startswith("/"):  # the tracer is a grandchild (-D), and not under the shim
+            trace = ["strace", "-D", "-f", "-qq", "--seccomp-bpf", "-e", "trace=connect"]
+            trace += ["-o", os.path.join(self.folder, "trace")]
+            if environment.pop("LD_PRELOAD", ""):
+                trace += ["-E", f"LD_PRELOAD={preload}"]
+            filled = trace + filled
+        return Run(filled, self.folder, environment, client.feed)
+
+    def healthy_accepted(self):
+        return json.loads(self.server.ask("stats"))["healthy"]["accepted"]

@@ -4,7 +4,8 @@ server, the name server or the kernel; the shim's own records are only compared 
 
 import time
 
-from catalog import DNS_MODE, HOST, NAME, PORT, SERVER_MODE, configuration
+import errors
+from catalog import NAME, PORT, WAYS, configuration
 from lab import wait_until
 
 BARE_SECONDS, BARE_ATTEMPTS = 1.0, 20000
@@ -12,14 +13,20 @@ BARE_LEAST = 10  # per second; a client that is slow by itself would prove nothi
 SECOND = 1_000_000_000
 
 
-def fail(lab, failure):
-    lab.dns_mode(DNS_MODE.get(failure, "ok"))
-    lab.server_mode(SERVER_MODE.get(failure, failure))
+def fail(lab, way):
+    lab.dns_mode(way.dns)
+    lab.server_mode(way.server)
+    if way.server == "silent":
+        lab.few_syns()
 
 
-def recover(lab, failure):
+def recover(lab, way):
     """Returns the moment from which on an attempt would succeed."""
-    return lab.dns_mode("ok") if failure == "lookup" else lab.server_mode("healthy")
+    if way.counted == "dns":
+        return lab.dns_mode("ok")
+    if way.counted == "unix":
+        return int(lab.server.ask(f"unix {lab.host(way)}").split()[2])
+    return lab.server_mode("healthy")
 
 
 def back_at_work(lab, client, run, since, limit):
@@ -51,19 +58,21 @@ def judge_answer(client, run, problems):
 def bare(lab, client, failure):
     """How fast it goes without the shim, and that it is a sound client at all."""
     problems = []
-    fail(lab, failure)
-    run = lab.start(client, client.loop, lab.environment(), HOST.get(failure, NAME))
+    way = WAYS[failure]
+    fail(lab, way)
+    run = lab.start(client, client.loop, lab.environment(), lab.host(way))
     try:
-        if not wait_until(lambda: lab.attempts(failure) > 0, 20):
+        if not wait_until(lambda: lab.attempts(way) > 0, 20):
             return {"problems": ["made no attempt in 20 s"]}
         start = time.monotonic()
-        wait_until(lambda: lab.attempts(failure) >= BARE_ATTEMPTS, BARE_SECONDS)
-        count, elapsed = lab.attempts(failure), time.monotonic() - start
+        wait_until(lambda: lab.attempts(way) >= BARE_ATTEMPTS, BARE_SECONDS)
+        count, elapsed = lab.attempts(way), time.monotonic() - start
+        cpu_seconds, said = run.cpu(), run.errors()
         if count / elapsed < BARE_LEAST:
             problems.append(f"only {count / elapsed:.1f} attempts per second: this is no storm")
         if run.printed() or run.process.poll() is not None:
             problems.append(f"stopped by itself during the outage: {run.output()[:60]!r}")
-        since = recover(lab, failure)
+        since = recover(lab, way)
         recovery = back_at_work(lab, client, run, since, 10)
         if recovery is None:
             problems.append("no answer within 10 s of the server's return")
@@ -71,32 +80,42 @@ def bare(lab, client, failure):
             judge_answer(client, run, problems)
     finally:
         run.kill()
-    return {"attempts": count, "rate": count / elapsed, "recovery": recovery, "problems": problems}
+    return {
+        "attempts": count,
+        "rate": count / elapsed,
+        "recovery": recovery,
+        "watched": elapsed,
+        "cpu_seconds": cpu_seconds,
+        **errors.summary(said),
+        "problems": problems,
+    }
 
 
 def shim(lab, client, failure, pace, library, scope="process"):
     """The same under the shim, held against the promises of the pace."""
     problems = []
-    fail(lab, failure)
+    way = WAYS[failure]
+    fail(lab, way)
     text = configuration(pace, lab.log.path, scope)
-    run = lab.start(client, client.loop, lab.environment(library, text), HOST.get(failure, NAME))
+    run = lab.start(client, client.loop, lab.environment(library, text), lab.host(way))
     try:
-        if not wait_until(lambda: lab.attempts(failure) > 0, 20, step=0.002):
+        if not wait_until(lambda: lab.attempts(way) > 0, 20, step=0.002):
             return {"problems": ["made no attempt in 20 s"]}
-        start = (lab.dns.times(1) if failure == "lookup" else lab.syns.times(PORT))[0]
+        start = (lab.dns.times(1) if way.counted == "dns" else lab.syns.times(PORT))[0]
         sleep_until(start + SECOND // 2)  # interpreters and just-in-time compilers settle
         cpu, cpu_since = run.cpu(), time.monotonic()
         sleep_until(start + int(pace.first * SECOND))
         middle = time.monotonic_ns()
-        first = lab.attempts(failure)
+        first = lab.attempts(way)
         sleep_until(start + int((pace.first + pace.after) * SECOND))
-        after = lab.attempts(failure, middle)
+        after = lab.attempts(way, middle)
         after_rate = after / ((time.monotonic_ns() - middle) / SECOND)
         cpu = (run.cpu() - cpu) / (time.monotonic() - cpu_since)
+        cpu_seconds, said = run.cpu(), run.errors()
         parked = lab.syns.count(0)
         if run.printed() or run.process.poll() is not None:
             problems.append(f"claimed success during the outage: {run.output()[:60]!r}")
-        since = recover(lab, failure)
+        since = recover(lab, way)
         recovery = back_at_work(lab, client, run, since, pace.cap + 10)
         # A parked socket is given back by a timer of the kernel that takes at least a second, so
         # non-blocking clients learn of the end of a short delay up to a second late.
@@ -117,9 +136,9 @@ def shim(lab, client, failure, pace, library, scope="process"):
             problems.append(f"{lab.syns.count(-1)} connections to addresses nobody asked for")
         records = lab.log.fields()
         judge_records(records, problems)
-        ours = f"dns:{NAME}" if failure == "lookup" else f":{PORT}"
+        ours = f"dns:{NAME}" if way.counted == "dns" else f":{PORT}"
         kinds = [r.get("kind") for r in records if r.get("dest", "").endswith(ours)]
-        wanted = client.lookups if failure == "lookup" else 1
+        wanted = client.lookups if way.counted == "dns" else 1
         most = wanted + 6 if client.entries else wanted  # see shim/track/habit.c
         if not wanted <= kinds.count("first") <= most:  # one client that loops has one first try
             problems.append(f"{kinds.count('first')} attempts were taken for first tries")
@@ -130,6 +149,10 @@ def shim(lab, client, failure, pace, library, scope="process"):
         "after": after,
         "after_rate": after_rate,
         "cpu": cpu,
+        "watched": pace.first + pace.after,
+        "watched_attempts": first + after,
+        "cpu_seconds": cpu_seconds,
+        **errors.summary(said),
         "recovery": recovery,
         "parked": parked,
         "records": len(records),

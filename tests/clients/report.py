@@ -2,6 +2,7 @@
 """What the runs say: a line per case while they go on, then tables, bare beside shim."""
 
 import catalog
+import matrix
 import mixed
 
 
@@ -20,8 +21,9 @@ def number(value, form="{:.0f}"):
 
 
 def outage_table(done):
-    bare = {(c["client"], c["failure"]): c["result"] for c in done if c["phase"] == "bare"}
-    rows = [c for c in done if c["kind"] == "outage" and c["phase"] == "shim"]
+    outages = [c for c in done if c["kind"] == "outage"]
+    bare = {(c["client"], c["failure"]): c["result"] for c in outages if c["phase"] == "bare"}
+    rows = [c for c in outages if c["phase"] == "shim"]
     if not rows and bare:
         print(f"\n{'client':<16} {'failure':<11} {'bare/s':>8} {'back':>6}")
         for (client, failure), r in bare.items():
@@ -33,7 +35,7 @@ def outage_table(done):
     print("\nOutage. bare/s: attempts per second without the shim; first and then/s: attempts in the")
     print("first 30 s and per second after (fast: in 3 s, ten times the pace); back: seconds from the")
     print("server's return to the answer; free: attempts that the shim took for first tries; parked:")
-    print("SYNs that the kernel dropped on lo for sockets that are made to wait (with its repeats).")
+    print("connects that were held back without a wait.")
     print(f"\n{'client':<16} {'failure':<11} {'pace':<8} {'bare/s':>8} {'first':>6} {'then/s':>7} "
           f"{'CPU':>6} {'back':>6} {'free':>5} {'parked':>7}")
     for case in sorted(rows, key=lambda c: (c["pace"], c["client"], c["failure"])):
@@ -54,7 +56,7 @@ def averages(done):
     that wait and clients whose sockets are parked are two groups, or the slower would hide the
     faster. Each mean is a test of its own; returns how many passed and failed."""
     passed = failed = 0
-    runs = [c for c in done if c["phase"] == "shim" and "after_rate" in c["result"]]
+    runs = [c for c in done if "pace" in c and "after_rate" in c["result"]]
     for pace in catalog.PACES.values():
         for manner, parked in (("waiting", False), ("parked", True)):
             group = [
@@ -97,19 +99,23 @@ def healthy_table(done):
               "; ".join(f"{what}: {n}" for what, n in seen.items()))
 
 
-def left_out():
-    for client in catalog.clients(""):
-        absent = [f for f in catalog.FAILURES if f not in client.failures]
-        if absent:
+def left_out(clients):
+    for client in clients:
+        if client.why_not:
+            known = (*client.failures, *client.further, "unix", "udp")
+            absent = [w for w in catalog.WAYS if w not in known]
             print(f"not in the table: {client.name} against {', '.join(absent)}: {client.why_not}")
 
 
-def tables(done, seconds):
+def tables(done, seconds, clients):
     """Prints everything; returns the number of failures."""
+    matrix.compare(done, clients)
     outage_table(done)
-    left_out()
     healthy_table(done)
     mixed.report(done)
+    matrix.blocks(done)
+    matrix.overview(done, clients)
+    left_out(clients)
     print()
     good, bad = averages(done)
     for case in (c for c in done if c["result"]["problems"]):

@@ -8,27 +8,52 @@
  *   reset       accepts, then resets the connection
  *   close       accepts, then closes
  *   read-close  reads the request, then closes
+ *   half        sends the first part of the answer, then closes
+ *   half-reset  sends the first part of the answer, then resets
+ *   error       answers that it cannot: HTTP status 503, a redis error, "error" for a line
+ *   hang        accepts and reads, but never answers
+ *   silent      nobody there: the kernel drops every segment, so a SYN is never answered
+ *   backlog     never accepts: two connections wait for it, further SYNs are dropped
  *   down        does not listen: the kernel refuses
- * Orders on stdin: mode MODE | stats | count INDEX SINCE (connections accepted in that mode,
- * counted from 0 in the order above). Each change of mode is a line: "mode NAME NANOSECONDS".
+ * Orders on stdin: mode MODE | unix PATH (listens there too) | stats | count INDEX SINCE
+ * (connections accepted in that mode, counted from 0 in the order above). Each change of mode is a
+ * line: "mode NAME NANOSECONDS".
  */
 #include "control.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #define BODY        "the server is well\n"
 #define CONNECTIONS 4096
 
-enum mode { HEALTHY, RESET, CLOSE, READ_CLOSE, DOWN, MODES };
+enum mode {
+	HEALTHY,
+	RESET,
+	CLOSE,
+	READ_CLOSE,
+	HALF,
+	HALF_RESET,
+	ERROR,
+	HANG,
+	SILENT,
+	BACKLOG,
+	DOWN,
+	MODES
+};
 
-static const char *const mode_names[MODES] = { "healthy", "reset", "close", "read-close", "down" };
+static const char *const mode_names[MODES] = { "healthy", "reset",      "close", "read-close",
+	                                       "half",    "half-reset", "error", "hang",
+	                                       "silent",  "backlog",    "down" };
 
 struct tally {
 	long accepted, requests;
@@ -45,6 +70,7 @@ static struct connection *connections[CONNECTIONS]; /* by descriptor */
 static enum mode mode;
 static uint16_t port;
 static int listener = -1;
+static int unix_listener = -1;
 static int events;
 
 static void watch(int fd)
@@ -82,12 +108,53 @@ static int open_port(void)
 	return listener;
 }
 
+static void open_path(const char *path)
+{
+	struct sockaddr_un here = { .sun_family = AF_UNIX };
+
+	unix_listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	(void)snprintf(here.sun_path, sizeof(here.sun_path), "%.100s", path);
+	if (bind(unix_listener, (struct sockaddr *)&here, sizeof(here)) || chmod(path, 0777) ||
+	    listen(unix_listener, 4096)) {
+		perror("server: unix listen");
+		exit(1);
+	}
+	watch(unix_listener);
+	printf("unix healthy %lld\n", (long long)now_ns());
+}
+
+/* A filter on a listening socket sees the SYNs before TCP does: no RST tells that it is there. */
+static void drop_segments(int drop)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = { 1, &nothing };
+
+	if (setsockopt(listener, SOL_SOCKET, drop ? SO_ATTACH_FILTER : SO_DETACH_FILTER, &program,
+	               sizeof(program))) {
+		perror("server: filter");
+		exit(1);
+	}
+}
+
+/* The queue of a listener holds one connection more than it was told. */
+static void stop_accepting(int stop)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = listener };
+
+	listen(listener, stop ? 1 : 4096);
+	epoll_ctl(events, stop ? EPOLL_CTL_DEL : EPOLL_CTL_ADD, listener, &event);
+}
+
 /* What was connected under the old mode ends with it, by a reset unless the server was well. */
 static void set_mode(enum mode new)
 {
 	for (int fd = 0; fd < CONNECTIONS; fd++)
 		if (connections[fd])
 			hang_up(fd, mode != HEALTHY);
+	if (mode == SILENT)
+		drop_segments(0);
+	if (mode == BACKLOG)
+		stop_accepting(0);
 	mode = new;
 	if (mode == DOWN && listener >= 0) {
 		close(listener);
@@ -95,6 +162,10 @@ static void set_mode(enum mode new)
 	} else if (mode != DOWN && listener < 0) {
 		open_port();
 	}
+	if (mode == SILENT)
+		drop_segments(1);
+	if (mode == BACKLOG)
+		stop_accepting(1);
 	printf("mode %s %lld\n", mode_names[mode], (long long)now_ns());
 }
 
@@ -125,6 +196,8 @@ static void obey(const char *order)
 		return;
 	if (!strcmp(order, "stats"))
 		print_stats();
+	else if (!strncmp(order, "unix ", 5))
+		open_path(order + 5);
 	else if (!strncmp(order, "mode ", 5) &&
 	         (m = mode_by_name(order + 5, strlen(order + 5))) >= 0)
 		set_mode((enum mode)m);
@@ -134,10 +207,11 @@ static void obey(const char *order)
 
 static void reply(int fd, const char *text, size_t length)
 {
-	ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
+	int half = mode == HALF || mode == HALF_RESET;
+	ssize_t sent = send(fd, text, half ? length - 5 : length, MSG_NOSIGNAL);
 
-	tallies[HEALTHY].requests++;
-	tallies[HEALTHY].bytes_out += sent > 0 ? sent : 0;
+	tallies[mode].requests++;
+	tallies[mode].bytes_out += sent > 0 ? sent : 0;
 }
 
 /* The length of the first whole redis command in text, 0 if it is not whole yet. */
@@ -163,7 +237,9 @@ static size_t redis_command(const char *text)
  */
 static long answer(int fd, const char *text)
 {
-	static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+	const char *status = mode == ERROR ? "503 Service Unavailable" : "200 OK";
+	const char *pong = mode == ERROR ? "-LOADING not yet\r\n" : "+PONG\r\n";
+	const char *body = mode == ERROR ? "the server is ill\n" : BODY;
 	char page[256];
 	const char *end;
 	int last, n;
@@ -172,7 +248,7 @@ static long answer(int fd, const char *text)
 		size_t length = redis_command(text);
 
 		if (length)
-			reply(fd, "+PONG\r\n", 7);
+			reply(fd, pong, strlen(pong));
 		return (long)length;
 	}
 	if (strncmp(text, "GET ", 4) != 0) {
@@ -180,7 +256,9 @@ static long answer(int fd, const char *text)
 		if (!end)
 			return 0;
 		if (!strncmp(text, "PING\r", 5))
-			reply(fd, "+PONG\r\n", 7);
+			reply(fd, pong, strlen(pong));
+		else if (mode == ERROR)
+			reply(fd, "error\n", 6);
 		else
 			reply(fd, text, (size_t)(end + 1 - text));
 		return end + 1 - text;
@@ -189,8 +267,10 @@ static long answer(int fd, const char *text)
 	if (!end)
 		return 0;
 	last = strcasestr(text, "\r\nConnection: close") || strstr(text, "HTTP/1.0\r\n");
-	n = snprintf(page, sizeof(page), "%sContent-Length: %zu\r\nConnection: %s\r\n\r\n%s", ok,
-	             strlen(BODY), last ? "close" : "keep-alive", BODY);
+	n = snprintf(page, sizeof(page),
+	             "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
+	             "Connection: %s\r\n\r\n%s",
+	             status, strlen(body), last ? "close" : "keep-alive", body);
 	reply(fd, page, (size_t)n);
 	return last ? -1 : end + 4 - text;
 }
@@ -202,6 +282,12 @@ static void serve(int fd)
 
 	if (got < 0 && errno == EAGAIN)
 		return;
+	if (got == 0 && mode == HANG) { /* a client that has said all is not answered either */
+		struct epoll_event event = { .events = 0, .data.fd = fd };
+
+		epoll_ctl(events, EPOLL_CTL_MOD, fd, &event);
+		return;
+	}
 	if (got <= 0) {
 		hang_up(fd, 0);
 		return;
@@ -214,9 +300,16 @@ static void serve(int fd)
 		hang_up(fd, 0);
 		return;
 	}
+	if (mode == HANG) {
+		c->length = 0;
+		return;
+	}
 	for (long used; (used = answer(fd, c->text)) != 0;) {
-		if (used < 0) {
-			hang_up(fd, 0);
+		if (used < 0 || mode == HALF || mode == HALF_RESET) {
+			/* A reset throws away what the peer has not read, so it is late. */
+			if (mode == HALF_RESET)
+				usleep(2000);
+			hang_up(fd, mode == HALF_RESET);
 			return;
 		}
 		c->length -= (size_t)used;
@@ -226,12 +319,11 @@ static void serve(int fd)
 		hang_up(fd, 1);
 }
 
-static void welcome(void)
+static void welcome(int from)
 {
 	int fd, one = 1;
 
-	while (listener >= 0 &&
-	       (fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+	while (from >= 0 && (fd = accept4(from, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
 		tallies[mode].accepted++;
 		journal_add((int)mode);
 		if (mode == RESET || mode == CLOSE) {
@@ -293,8 +385,8 @@ int main(int argc, char **argv)
 			if (fd == 0) {
 				if (!control_read(obey))
 					return 0;
-			} else if (fd == listener) {
-				welcome();
+			} else if (fd == listener || fd == unix_listener) {
+				welcome(fd);
 			} else if (connections[fd]) {
 				serve(fd);
 			}

@@ -12,8 +12,8 @@ public class SocketLoop {
             socket.getOutputStream().write("hello from java\n".getBytes());
             String line =
                 new BufferedReader(new InputStreamReader(socket.getInputStream())).readLine();
-            if (line == null) {
-                throw new EOFException();
+            if (!"hello from java".equals(line)) {
+                throw new EOFException("no answer");
             }
             return line;
         }
@@ -21,6 +21,7 @@ public class SocketLoop {
 
     public static void main(String[] args) throws IOException {
         int left = args[0].equals("get") ? Integer.parseInt(args[3]) : 1;
+        String said = "";
         while (left > 0) {
             try {
                 System.out.println(fetch(args[1], Integer.parseInt(args[2])));
@@ -28,6 +29,10 @@ public class SocketLoop {
             } catch (IOException e) {
                 if (args[0].equals("get")) {
                     throw e;
+                }
+                if (!said.equals(String.valueOf(e.getMessage()))) {
+                    said = String.valueOf(e.getMessage());
+                    System.err.println(said);
                 }
             }
         }

@@ -14,6 +14,7 @@ public class UrlLoop {
     public static void main(String[] args) throws IOException {
         URL url = new URL("http://" + args[1] + ":" + args[2] + "/");
         int left = args[0].equals("get") ? Integer.parseInt(args[3]) : 1;
+        String said = "";
         while (left > 0) {
             try {
                 System.out.write(fetch(url));
@@ -21,6 +22,10 @@ public class UrlLoop {
             } catch (IOException e) {
                 if (args[0].equals("get")) {
                     throw e;
+                }
+                if (!said.equals(String.valueOf(e.getMessage()))) {
+                    said = String.valueOf(e.getMessage());
+                    System.err.println(said);
                 }
             }
         }

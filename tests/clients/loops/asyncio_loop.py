@@ -7,14 +7,17 @@ how, host, port = sys.argv[1:4]
 
 
 async def fetch():
-    reader, writer = await asyncio.open_connection(host, int(port))
+    if host.startswith("/"):
+        reader, writer = await asyncio.open_unix_connection(host)
+    else:
+        reader, writer = await asyncio.open_connection(host, int(port))
     try:
         writer.write(b"hello from asyncio\n")
         line = await reader.readline()
     finally:
         writer.close()
-    if not line:
-        raise OSError("no answer")
+    if line == b"error\n" or not line.endswith(b"\n"):
+        raise OSError(line.decode().strip() or "no answer")
     return line.decode()
 
 
@@ -23,12 +26,15 @@ async def main():
         for _ in range(int(sys.argv[4])):
             sys.stdout.write(await fetch())
         return
+    said = ""
     while True:
         try:
             sys.stdout.write(await fetch())
             return
-        except OSError:
-            pass
+        except OSError as e:
+            if str(e) != said:
+                said = str(e)
+                print(said, file=sys.stderr)
 
 
 asyncio.run(main())

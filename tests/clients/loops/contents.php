@@ -13,5 +13,14 @@ if ($how === 'get') {
     }
     exit(0);
 }
-while (($page = @file_get_contents($url)) === false);
+ini_set('default_socket_timeout', getenv('PATIENCE') ?: '60');
+$said = '';
+while (($page = @file_get_contents($url)) === false || strlen($page) < 19) {
+    $error = error_get_last()['message'] ?? 'half an answer';
+    if ($error !== $said) {
+        fwrite(STDERR, "$error\n");
+        $said = $error;
+    }
+    error_clear_last();
+}
 echo $page;

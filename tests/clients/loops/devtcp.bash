@@ -5,11 +5,12 @@ how=$1 host=$2 port=$3 count=${4:-1}
 
 fetch() {
     local line
-    { exec 3<>"/dev/tcp/$host/$port"; } 2>/dev/null || return 1
-    { echo "hello from bash" >&3 && read -r line <&3; } 2>/dev/null
+    # bash says itself what is wrong; a shell script would not keep quiet about it either.
+    { exec 3<>"/dev/tcp/$host/$port"; } || return 1
+    echo "hello from bash" >&3 && read -r line <&3
     local ok=$?
     exec 3>&-
-    ((ok == 0)) && echo "$line"
+    ((ok == 0)) && [[ $line != error ]] && echo "$line"
 }
 
 if [[ $how == get ]]; then

@@ -3,6 +3,8 @@
 'use strict';
 const http = require('http');
 const [how, host, port, count] = process.argv.slice(2);
+const patience = 1000 * Number(process.env.PATIENCE || 60);
+let said = '';
 
 function fetch(done) {
     let over = false;
@@ -12,13 +14,18 @@ function fetch(done) {
             done(error, page);
         }
     };
-    http.get({ host, port, agent: false }, (reply) => {
+    const server = host.startsWith('/') ? { socketPath: host } : { host, port };
+    const request = http.get({ ...server, agent: false, timeout: patience }, (reply) => {
         let page = '';
         reply.setEncoding('utf8');
         reply.on('data', (text) => { page += text; });
-        reply.on('end', () => finish(null, page));
+        reply.on('end', () => {
+            finish(reply.statusCode === 200 ? null : new Error(reply.statusMessage), page);
+        });
         reply.on('error', finish);
-    }).on('error', finish);
+    });
+    request.on('error', finish);
+    request.on('timeout', () => request.destroy(new Error('timed out')));
 }
 
 function again(left) {
@@ -26,6 +33,10 @@ function again(left) {
         if (error && how === 'get') {
             process.exitCode = 1;
         } else if (error) {
+            if (error.message !== said) {
+                said = error.message;
+                process.stderr.write(`${said}\n`);
+            }
             setImmediate(again, left);
         } else {
             process.stdout.write(page);

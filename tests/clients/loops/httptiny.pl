@@ -5,11 +5,16 @@ use warnings;
 use HTTP::Tiny;
 
 my ($how, $host, $port, $count) = @ARGV;
-my $agent = HTTP::Tiny->new(keep_alive => 0);
+my $agent = HTTP::Tiny->new(keep_alive => 0, timeout => $ENV{PATIENCE} // 60);
+my $said = '';
 
 sub fetch {
     my $page = $agent->get("http://$host:$port/");
-    return $page->{success} ? $page->{content} : undef;
+    return $page->{content} if $page->{success};
+    my $error = $page->{status} == 599 ? $page->{content} : $page->{reason};
+    print STDERR $error, "\n" if $error ne $said;
+    $said = $error;
+    return undef;
 }
 
 if ($how eq 'get') {

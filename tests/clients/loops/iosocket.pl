@@ -3,16 +3,30 @@
 use strict;
 use warnings;
 use IO::Socket::IP;
+use IO::Socket::UNIX;
 $SIG{PIPE} = 'IGNORE';
 
 my ($how, $host, $port, $count) = @ARGV;
+my $said = '';
+
+sub failed {
+    my ($error) = @_;
+    print STDERR "$error\n" if $error ne $said;
+    $said = $error;
+    return undef;
+}
 
 sub fetch {
-    my $socket = IO::Socket::IP->new(PeerHost => $host, PeerPort => $port, Type => SOCK_STREAM)
-        or return undef;
+    my $socket = $host =~ m{^/}
+        ? IO::Socket::UNIX->new(Peer => $host)
+        : IO::Socket::IP->new(PeerHost => $host, PeerPort => $port, Type => SOCK_STREAM);
+    return failed($@ || "$!") unless $socket;
     print $socket "hello from perl\n";
     $socket->flush;
-    return scalar <$socket>;
+    $! = 0;
+    my $line = <$socket>;
+    return $line if defined $line && $line ne "error\n" && $line =~ /\n$/;
+    return failed($! ? "$!" : 'no answer');
 }
 
 if ($how eq 'get') {

@@ -3,11 +3,13 @@
 'use strict';
 const net = require('net');
 const [how, host, port, count] = process.argv.slice(2);
+let said = '';
 
 function fetch(done) {
     let line = '';
     let over = false;
-    const socket = net.connect({ host, port }, () => socket.write('hello from node\n'));
+    const server = host.startsWith('/') ? { path: host } : { host, port };
+    const socket = net.connect(server, () => socket.write('hello from node\n'));
     const finish = (error) => {
         if (!over) {
             over = true;
@@ -19,7 +21,7 @@ function fetch(done) {
     socket.on('data', (text) => {
         line += text;
         if (line.endsWith('\n')) {
-            finish(null);
+            finish(line === 'error\n' ? new Error('error') : null);
         }
     });
     socket.on('error', finish);
@@ -31,6 +33,10 @@ function again(left) {
         if (error && how === 'get') {
             process.exitCode = 1;
         } else if (error) {
+            if (error.message !== said) {
+                said = error.message;
+                process.stderr.write(`${said}\n`);
+            }
             setImmediate(again, left);
         } else {
             process.stdout.write(line);

@@ -9,8 +9,15 @@ if how == 'get'
   count.to_i.times { print Net::HTTP.get(url) }
   exit
 end
+patience = Float(ENV.fetch('PATIENCE', '60'))
+limits = { open_timeout: patience, read_timeout: patience }
+said = ''
 begin
-  print Net::HTTP.get(url)
-rescue SystemCallError, IOError, SocketError, Timeout::Error
+  reply = Net::HTTP.start(host, port, nil, nil, nil, nil, limits) { |http| http.get('/') }
+  raise IOError, reply.message unless reply.is_a?(Net::HTTPOK)
+
+  print reply.body
+rescue SystemCallError, IOError, SocketError, Timeout::Error, Net::ProtocolError => e
+  warn(said = e.message) if e.message != said
   retry
 end

@@ -7,7 +7,7 @@ proc fetch {host port} {
     try {
         puts $s "hello from tcl"
         flush $s
-        if {[gets $s line] < 0} {
+        if {[gets $s line] < 0 || $line ne "hello from tcl"} {
             error "no answer"
         }
         return $line
@@ -22,5 +22,10 @@ if {$how eq "get"} {
     }
     exit 0
 }
-while {[catch {fetch $host $port} line]} {}
+set said ""
+while {[catch {fetch $host $port} line]} {
+    if {$line ne $said} {
+        puts stderr [set said $line]
+    }
+}
 puts $line

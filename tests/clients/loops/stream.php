@@ -3,15 +3,35 @@
 // stream_socket_client: what most PHP clients of databases and queues stand on.
 [, $how, $host, $port] = $argv;
 
+$patience = (float) (getenv('PATIENCE') ?: 30);
+$said = '';
+
+function failed(string $error): bool
+{
+    global $said;
+    if ($error !== $said) {
+        fwrite(STDERR, "$error\n");
+        $said = $error;
+    }
+    return false;
+}
+
 function fetch(string $host, string $port): string|false
 {
-    $stream = @stream_socket_client("tcp://$host:$port", $code, $message, 30);
+    global $patience;
+    $address = $host[0] === '/' ? "unix://$host" : "tcp://$host:$port";
+    $stream = @stream_socket_client($address, $code, $message, $patience);
     if (!$stream) {
-        return false;
+        return failed($message ?: (error_get_last()['message'] ?? 'no reason'));
     }
+    stream_set_timeout($stream, (int) $patience, (int) (fmod($patience, 1) * 1e6));
     @fwrite($stream, "hello from php\n");
     $line = @fgets($stream);
+    $late = stream_get_meta_data($stream)['timed_out'];
     fclose($stream);
+    if ($line === false || $line === "error\n" || !str_ends_with($line, "\n")) {
+        return failed($late ? 'read timed out' : 'no answer');
+    }
     return $line;
 }
 

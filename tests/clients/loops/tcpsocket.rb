@@ -5,9 +5,12 @@ require 'socket'
 how, host, port, count = ARGV
 
 def fetch(host, port)
-  socket = TCPSocket.new(host, port)
+  socket = host.start_with?('/') ? UNIXSocket.new(host) : TCPSocket.new(host, port)
   socket.write("hello from ruby\n")
-  socket.gets or raise EOFError
+  line = socket.gets
+  raise EOFError, 'no answer' if line.nil? || line == "error\n" || !line.end_with?("\n")
+
+  line
 ensure
   socket&.close
 end
@@ -16,8 +19,10 @@ if how == 'get'
   count.to_i.times { print fetch(host, port) }
   exit
 end
+said = ''
 begin
   print fetch(host, port)
-rescue SystemCallError, IOError, SocketError
+rescue SystemCallError, IOError, SocketError => e
+  warn(said = e.message) if e.message != said
   retry
 end

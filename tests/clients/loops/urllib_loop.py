@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Blocking sockets: urllib with its default settings.
+import http.client
 import sys
 import urllib.request
 
@@ -16,9 +17,12 @@ if how == "get":
     for _ in range(int(sys.argv[4])):
         sys.stdout.write(fetch())
     sys.exit(0)
+said = ""
 while True:
     try:
         sys.stdout.write(fetch())
         break
-    except OSError:
-        pass
+    except (OSError, http.client.HTTPException) as e:
+        if str(e) != said:
+            said = str(e)
+            print(said, file=sys.stderr)

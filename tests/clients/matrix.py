@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The matrix: every client against every way of failing, bare and under the shim side by side."""
+
+import errors
+from catalog import WAYS
+
+# A client under the shim may also speak of these: a parked socket ends as one that was not answered,
+# whatever the client makes of that, and a redirected one as one that was refused.
+PARKED = {"timeout", "refused"}
+# And of the failure itself by its right name: how much of a reset a client sees is a matter of
+# microseconds, bare as well.
+RIGHT_NAME = {
+    "refused": {"refused"},
+    "reset": {"broken"},
+    "close": {"broken"},
+    "read-close": {"broken"},
+    "half-reset": {"broken"},
+    "unix": {"missing"},
+}
+
+
+def pairs(done):
+    """(client, way): [bare, shim] for every cell that ran under the shim at the fast pace."""
+    cells = {}
+    for case in done:
+        if case["kind"] not in ("outage", "matrix") or case.get("pace", "fast") != "fast":
+            continue
+        cell = cells.setdefault((case["client"], case["failure"]), [None, None])
+        shim = case.get("shim", case["phase"] == "shim")
+        cell[shim] = case
+    return cells
+
+
+def compare(done, clients):
+    """Adds to each run under the shim what it does worse than the same run bare."""
+    by_name = {c.name: c for c in clients}
+    cells = pairs(done)
+    for (name, way_name), (bare, shim) in cells.items():
+        if not bare or not shim or "attempts" not in bare["result"]:
+            continue
+        b, s, problems = bare["result"], shim["result"], shim["result"]["problems"]
+        if "attempts" not in s:
+            continue
+        client, way = by_name[name], WAYS[way_name]
+        allowed = set(b["meanings"]) | RIGHT_NAME.get(way_name, set())
+        if s.get("parked"):
+            unanswered = cells.get((name, "silent"), [None])[0]
+            allowed |= PARKED | set(unanswered["result"].get("meanings", ()) if unanswered else ())
+        if new := set(s["meanings"]) - allowed:
+            problems.append(f"speaks of {', '.join(sorted(new))}, never of that bare: {s['said']!r}")
+        if crashed(s) and not crashed(b):
+            problems.append(f"crashed: exit {s['ended']}")
+        if (client.gives_up or way.nature == "free") and s.get("ended") != b.get("ended"):
+            problems.append(f"ends with {s.get('ended')}, bare with {b.get('ended')}")
+        if s.get("believes") != b.get("believes"):
+            problems.append(f"believes {s.get('believes')!r}, bare {b.get('believes')!r}")
+        if client.gives_up and s["attempts"] > b["attempts"]:
+            problems.append(f"{s['attempts']} tries, bare {b['attempts']}")
+        if way.counted == "udp" and s["attempts"] != b["attempts"]:
+            problems.append(f"{s['attempts']} datagrams, bare {b['attempts']}")
+        if way.nature == "slow" and s["attempts"] > 1.1 * b["attempts"] + 2:
+            problems.append(f"{s['attempts']} attempts, bare only {b['attempts']}")
+
+
+def crashed(result):
+    code = result.get("ended")
+    return code is not None and (code < 0 or 128 < code < 160)
+
+
+def per_second(result):
+    """A rate that fits into five characters; a number of tries for one that ends by itself."""
+    attempts = result.get("watched_attempts", result.get("attempts"))
+    if attempts is None:
+        return "?"
+    if result.get("ended") is not None:
+        return f"{attempts}x"
+    rate = attempts / max(result["watched"], 0.001)
+    if rate >= 10000:
+        return f"{rate / 1000:.0f}k"
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.1f}"
+
+
+def blocks(done):
+    """A block for each way of failing, with what each client did and said."""
+    cells = pairs(done)
+    for name, way in WAYS.items():
+        rows = [(client, cell) for (client, w), cell in cells.items() if w == name and cell[1]]
+        if not rows:
+            continue
+        print(f"\nAgainst {name}{f' ({way.why})' if way.why else ''}:")
+        print(f"{'':<18}{'bare':>23}   {'under the shim':>23}  {'back':>5}  "
+              f"{'the client says: bare':<44}  and under the shim")
+        print(f"{'client':<18}{'attempts':>9}{'in s':>6}{'CPU s':>8}   {'attempts':>9}{'in s':>6}"
+              f"{'CPU s':>8}  {'s':>5}")
+        for client, cell in rows:
+            print(f"{client:<18}{numbers(cell[0])}   {numbers(cell[1])}  "
+                  f"{number(cell[1]['result'].get('recovery'), '{:.1f}'):>5}  "
+                  f"{says(cell[0], 44):<44}  {says(cell[1], 44)}"
+                  f"{'  FAIL' if cell[1]['result']['problems'] else ''}".rstrip())
+
+
+def number(value, form):
+    return "-" if value is None else form.format(value)
+
+
+def numbers(case):
+    r = case["result"] if case else {}
+    return (f"{number(r.get('watched_attempts', r.get('attempts')), '{}'):>9}"
+            f"{number(r.get('watched'), '{:.1f}'):>6}{number(r.get('cpu_seconds'), '{:.2f}'):>8}")
+
+
+def says(case, room):
+    return errors.short(case["result"].get("said") or "-", room) if case else "-"
+
+
+def overview(done, clients):
+    """One row per client, one column per way."""
+    cells = pairs(done)
+    ways = [w for w in WAYS if any(w == way for _, way in cells)]
+    rows = [c.name for c in clients if any(c.name == name for name, _ in cells)]
+    if not rows:
+        return
+    print("\nThe matrix. Attempts per second, bare > under the shim, while the server fails in the way")
+    print("of the column (the shim at ten times its usual pace). 12x: the client ended by itself after")
+    print("12 attempts; -: it does not know that way; half, error and udp are not to be held back.")
+    print(f"\n{'client':<17}" + "".join(f"{w:>12}" for w in ways))
+    for name in rows:
+        line = f"{name:<17}"
+        for way in ways:
+            bare, shim = cells.get((name, way), (None, None))
+            text = "-"
+            if bare and shim:
+                text = f"{per_second(bare['result'])}>{per_second(shim['result'])}"
+                text += "!" if shim["result"]["problems"] or bare["result"]["problems"] else ""
+            line += f"{text:>12}"
+        print(line.rstrip())
+    print(f"{len(rows)} clients, {len(ways)} ways of failing, {len(cells)} cells; ! marks a failure")
