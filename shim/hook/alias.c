@@ -5,6 +5,7 @@
  * them to get past its own hooks (TRAPS A1.4), and must not come back to itself through us.
  */
 #include "hook/data.h"
+#include "hook/datagram.h"
 
 #ifdef __GLIBC__
 
@@ -20,6 +21,8 @@ ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags, st
 {
 	if (READS(fd))
 		return real.__recvfrom_chk(fd, data, n, space, flags, from, len);
+	if (socket_watched(fd) & WATCH_DATAGRAM && n <= space)
+		return datagram_recvfrom(fd, data, n, flags, from, len);
 	return traffic_received(fd, real.__recvfrom_chk(fd, data, n, space, flags, from, len), n,
 	                        flags);
 }
@@ -42,6 +45,8 @@ ssize_t __send(int fd, const void *data, size_t n, int flags)
 {
 	if (WRITES(fd))
 		return real.__send(fd, data, n, flags);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_send(fd, data, n, flags);
 	return traffic_sent(fd, real.__send(fd, data, n, flags), flags, data, n);
 }
 
@@ -49,6 +54,8 @@ ssize_t __write(int fd, const void *data, size_t n)
 {
 	if (WRITES(fd))
 		return real.__write(fd, data, n);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_write(fd, data, n);
 	return traffic_sent(fd, real.__write(fd, data, n), 0, data, n);
 }
 

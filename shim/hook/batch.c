@@ -4,6 +4,7 @@
  * connection pays a load and a branch, as in data.c.
  */
 #include "hook/data.h"
+#include "hook/datagram.h"
 
 #include <errno.h>
 
@@ -15,6 +16,8 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 
 	if (WRITES(fd))
 		return real.sendmmsg(fd, messages, n, flags);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_sendmmsg(fd, messages, n, (int)flags);
 	result = real.sendmmsg(fd, messages, n, flags);
 	while (first < result && messages[first].msg_len == 0)
 		first++;
@@ -39,6 +42,8 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
 	if (READS(fd))
 		return real.recvmmsg(fd, messages, n, flags, timeout);
 	result = real.recvmmsg(fd, messages, n, flags, timeout);
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_recvmmsg(fd, result, messages, (int)flags);
 	if (result == 0)
 		return result;
 	bytes = result < 0 ? -1 : (ssize_t)messages->msg_len;

@@ -246,14 +246,15 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	if (traits & TRAIT_SERVED) {
 		/* A kept connection. That it ended is a failure only if the peer took the request;
 		 * otherwise it was idle, and closed before the request went out. */
-		if (phase != PHASE_ASKED || !taken(info))
+		if (phase != PHASE_ASKED || traits & TRAIT_FINISHED || !taken(info))
 			return FAILURE_NONE;
 		if (info->tcpi_state == TCP_CLOSE_)
 			return FAILURE_RESET;
 		if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
 			return FAILURE_NONE; /* a reply came, unseen */
+		/* Nobody has read that end: what went out last was a goodbye. */
 		if (info->tcpi_state == TCP_CLOSE_WAIT_)
-			return FAILURE_DROPPED;
+			return FAILURE_NONE;
 		return info->tcpi_last_data_sent >= PATIENCE_MS ? FAILURE_TIMEOUT : FAILURE_NONE;
 	}
 	if (received) {
