@@ -9,14 +9,15 @@
 #ifndef __SANITIZE_THREAD__
 
 /* Beside the destinations that the other tests are linked with. */
-#define shim_region           stepped_region
-#define shim_scope_note       stepped_scope_note
-#define shim_state            stepped_state
-#define destination_slot      stepped_slot
-#define destination_at        stepped_at
-#define destination_of        stepped_of
-#define destination_of_lookup stepped_of_lookup
-#define destination_account   stepped_account
+#define shim_region                stepped_region
+#define shim_scope_note            stepped_scope_note
+#define shim_state                 stepped_state
+#define destination_slot           stepped_slot
+#define destination_at             stepped_at
+#define destination_of             stepped_of
+#define destination_of_lookup      stepped_of_lookup
+#define destination_asks_datagrams stepped_asks_datagrams
+#define destination_account        stepped_account
 
 #include "report/text.h"
 #include "track/destinations.h"
