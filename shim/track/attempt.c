@@ -50,12 +50,14 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit)
 
 	try->trial.retry = is_retry(try, hit);
 	try->trial.run = 1;
+	try->trial.counted = try->answered.run == 0; /* nothing had failed: it begins something */
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
 		try->trial.print = try->answered.print;
 		try->trial.run = try->answered.run + 1;
+		try->trial.counted = try->answered.counted;
 		announce(try->began);
 		refresh(try->began);
 		count(&destination->tally.retries);
@@ -237,8 +239,9 @@ void attempt_start(const struct attempt *try)
 		.answered_run = (uint8_t)try->answered.run,
 		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
 		          (try->excused ? TRAIT_EXCUSED : 0) |
+		          (try->trial.counted ? TRAIT_COUNTED : 0) |
 		          (try->answered.passed ? TRAIT_PASSED : 0) |
-		          (try->answered.seen ? TRAIT_ANSWERS_SEEN : 0),
+		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0),
 	};
 	socket_enter(try->fd, &entry);
 }

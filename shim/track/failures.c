@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
  * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The story beside
- * it: 12 bits that tell which word it goes with, 1 each for held, passed and seen, 12 of finer
+ * it: 12 bits that tell which word it goes with, 1 each for held, passed and counted, 12 of finer
  * time, 5 of run, 32 of print. */
 #include "track/failures.h"
 
@@ -17,12 +17,12 @@
 #define FINE_MASK  0xfff
 #define RUN_MAX    31
 
-#define STORY_RUN    32
-#define STORY_SEEN   (UINT64_C(1) << 37)
-#define STORY_FINE   38
-#define STORY_PASSED (UINT64_C(1) << 50)
-#define STORY_HELD   (UINT64_C(1) << 51)
-#define STORY_CHECK  52
+#define STORY_RUN     32
+#define STORY_COUNTED (UINT64_C(1) << 37)
+#define STORY_FINE    38
+#define STORY_PASSED  (UINT64_C(1) << 50)
+#define STORY_HELD    (UINT64_C(1) << 51)
+#define STORY_CHECK   52
 
 static int64_t pack(const struct unanswered *failure)
 {
@@ -61,7 +61,7 @@ static int64_t pack_story(const struct unanswered *failure, int64_t word)
 	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
 
 	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE | run << STORY_RUN |
-	                 failure->print | (failure->seen ? STORY_SEEN : 0) |
+	                 failure->print | (failure->counted ? STORY_COUNTED : 0) |
 	                 (failure->passed ? STORY_PASSED : 0) | (failure->held ? STORY_HELD : 0));
 }
 
@@ -74,7 +74,7 @@ static void unpack_story(struct unanswered *failure, int64_t packed, int64_t wor
 		return;
 	failure->print = (uint32_t)story;
 	failure->run = (uint32_t)(story >> STORY_RUN) & RUN_MAX;
-	failure->seen = story & STORY_SEEN;
+	failure->counted = story & STORY_COUNTED;
 	failure->passed = story & STORY_PASSED;
 	failure->held = story & STORY_HELD;
 	failure->at += (int64_t)(story >> STORY_FINE & FINE_MASK) << FINE_SHIFT;

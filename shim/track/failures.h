@@ -30,7 +30,7 @@ struct unanswered {
 	uint32_t print; /* of the request, 0 = unknown */
 	uint32_t run;   /* attempts for this request so far, 1..31 */
 	bool held;      /* by us: when the host will learn of it is not known */
-	bool seen;      /* the request of each of them has been seen */
+	bool counted;   /* the run is known to begin with the first try */
 	bool passed;    /* something else has come in its place: only its own request answers it */
 };
 

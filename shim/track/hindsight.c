@@ -18,20 +18,23 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 {
 	uint32_t run = failure->run;
 
-	if (failure->seen)
+	if (failure->counted)
 		habit_tried_again(destination, run, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
 		habit_answered(destination, failure->owner != LOAD(entry->owner));
 	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
-	atomic_fetch_or(&entry->traits,
-	                (uint16_t)(failure->seen ? TRAIT_RETRY | TRAIT_SEEN : TRAIT_RETRY));
+	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
+	if (failure->counted)
+		atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
+	else
+		atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_COUNTED);
 }
 
 /* The request is new. */
 static void is_new(struct socket_entry *entry)
 {
 	STORE(entry->run, 1);
-	atomic_fetch_or(&entry->traits, TRAIT_SEEN);
+	atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
 }
 
 /* The attempt was taken for a retry, and was none. */
@@ -63,7 +66,7 @@ void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
 		.at = LOAD(entry->answered_at),
 		.print = LOAD(entry->answered_print),
 		.run = LOAD(entry->answered_run),
-		.seen = traits & TRAIT_ANSWERS_SEEN,
+		.counted = traits & TRAIT_ANSWERS_COUNTED,
 		.passed = true,
 	};
 	struct unanswered other;
@@ -98,7 +101,7 @@ void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
 	if (!(traits & TRAIT_RETRY))
 		return;
 	/* Once for each failure: in an event loop much may pass before it is tried again. */
-	if (answered.seen && !(traits & TRAIT_PASSED))
+	if (answered.counted && !(traits & TRAIT_PASSED))
 		habit_went_on(trial.destination, answered.run);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);

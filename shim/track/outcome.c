@@ -63,7 +63,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->place = LOAD(entry->place);
 	trial->print = LOAD(entry->print);
 	trial->run = LOAD(entry->run);
-	trial->seen = LOAD(entry->traits) & TRAIT_SEEN;
+	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	return trial->destination;
 }
@@ -98,7 +98,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.at = now;
 	unanswered.print = trial->print;
 	unanswered.run = trial->run;
-	unanswered.seen = trial->seen;
+	unanswered.counted = trial->counted;
 	unanswered.passed = false;
 	unanswered.held = false;
 	names_failed(trial->place, now);

@@ -17,7 +17,7 @@ struct trial {
 	uint32_t place;      /* of the address among those of its name, 0 = none */
 	uint32_t print;      /* of the request that it is for, 0 = not known (track/request.h) */
 	uint32_t run;        /* tries of that request, this one included */
-	bool seen;           /* the request of each of them */
+	bool counted;        /* the first try of it is known to be among them */
 	bool retry;
 };
 

@@ -158,6 +158,7 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 		.at = now,
 		.print = try->trial.print,
 		.run = try->trial.run,
+		.counted = try->trial.counted,
 		.held = true,
 	};
 

@@ -41,21 +41,21 @@ enum phase {
 };
 
 enum {
-	TRAIT_RETRY = 0x01,          /* the attempt was a retry */
-	TRAIT_SERVED = 0x02,         /* bytes came at least once: a kept connection from then on */
-	TRAIT_WAITED = 0x04,         /* the host has tried to read since it connected */
-	TRAIT_SHARED = 0x08,         /* another number refers to the same socket */
-	TRAIT_PARKED = 0x10,         /* options of ours are on the socket */
-	TRAIT_NOWAIT = 0x20,         /* seen to be non-blocking */
-	TRAIT_FINISHED = 0x40,       /* the host has ended its half */
-	TRAIT_LIVED = 0x80,          /* a one-way connection that has counted as a success */
-	TRAIT_TIMED_OUT = 0x100,     /* counted as a timeout; the answer may still come */
-	TRAIT_PAID = 0x200,          /* a retry that has been paid for */
-	TRAIT_EXCUSED = 0x400,       /* taken for new work, because somebody had asked */
-	TRAIT_SEEN = 0x800,          /* the requests of all tries until now have been seen */
-	TRAIT_PASSED = 0x1000,       /* the failure that it answers has been passed over before */
-	TRAIT_ANSWERS_SEEN = 0x2000, /* and the requests of its tries had been seen */
-	TRAIT_PUTS_OFF = 0x4000,     /* we took TCP_FASTOPEN_CONNECT off the socket */
+	TRAIT_RETRY = 0x01,      /* the attempt was a retry */
+	TRAIT_SERVED = 0x02,     /* bytes came at least once: a kept connection from then on */
+	TRAIT_WAITED = 0x04,     /* the host has tried to read since it connected */
+	TRAIT_SHARED = 0x08,     /* another number refers to the same socket */
+	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
+	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
+	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
+	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
+	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
+	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
+	TRAIT_EXCUSED = 0x400,   /* taken for new work, because somebody had asked */
+	TRAIT_COUNTED = 0x800,   /* its run is known to begin with the first try */
+	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
+	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its run was known to, too */
+	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 };
 
 struct socket_entry {
@@ -120,8 +120,8 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
  * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
 static inline bool socket_turn(int fd, enum phase from)
 {
-	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_SEEN |
-	                              TRAIT_PASSED | TRAIT_ANSWERS_SEEN | TRAIT_WAITED |
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
+	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_WAITED |
 	                              TRAIT_NOWAIT;
 	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
