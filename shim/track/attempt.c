@@ -50,7 +50,8 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit)
 
 	try->trial.retry = is_retry(try, hit);
 	try->trial.run = 1;
-	try->trial.counted = try->answered.run == 0; /* nothing had failed: it begins something */
+	/* Nothing had failed: it begins something. */
+	try->trial.counted = try->answered.run == 0 && !try->answered.passed;
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {

@@ -270,6 +270,7 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 		if (!best.expected && habit_presume(destination, best.last_try)) {
 			if (!best.early)
 				pass_over(destination, best.place, best.word);
+			*claimed = (struct unanswered) { .passed = true };
 			return false;
 		}
 		if (take(destination, best.place, best.word, now, claimed))

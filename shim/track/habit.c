@@ -18,10 +18,11 @@ enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
 #define STORM_OF_ONES 6
 #define STORM         256
 
-/* Shorter pauses tell nothing: the next piece of work may come as soon. A timer may be a little
- * early, and the moment of the failure be noted a little late. */
+/* Shorter pauses tell nothing: the next piece of work may come as soon. Longer ones are kept to by
+ * timers that are late sooner than early, so that what comes a little too soon is something else.
+ */
 #define PAUSE_MIN (5 * NS_PER_MS)
-#define SLACK     (NS_PER_MS / 2)
+#define SLACK     (NS_PER_MS / 10)
 
 static unsigned int nibble(uint64_t cell, unsigned int at)
 {
@@ -101,7 +102,7 @@ bool habit_has_waited(const struct destination *destination, int64_t age)
 {
 	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
 
-	return pause < PAUSE_MIN || age >= pause - pause / 64 - SLACK;
+	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
 }
 
 bool habit_is_storm(const struct destination *destination, uint32_t tries)
