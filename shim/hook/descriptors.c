@@ -130,11 +130,14 @@ int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 
 #if GLIBC_SINCE(2, 34)
 
-/* Only as far as anything is known: daemons and children name ~0 for the last. */
+/* Only as far as anything is known: daemons and children name ~0 for the last. A vfork child closes
+ * numbers of its own, and what is known in this memory is its parent's. */
 static void end_all(unsigned int first, unsigned int last)
 {
 	unsigned int limit = socket_limit();
 
+	if (first >= limit || thread_is_borrowed())
+		return;
 	for (unsigned int fd = first; fd < limit && fd <= last; fd++)
 		if (socket_watched((int)fd))
 			attempt_end((int)fd);

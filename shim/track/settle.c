@@ -240,11 +240,11 @@ void attempt_end(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	if (socket_watched(fd) & WATCH_DATAGRAM) {
-		if (thread_is_borrowed())
-			return;
+	/* Nothing but this tells the close of a vfork child from ours. */
+	if (!entry && thread_is_borrowed())
+		return;
+	if (socket_watched(fd) & WATCH_DATAGRAM)
 		datagram_end(fd);
-	}
 	if (entry && !is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process())
 			socket_closed(fd);

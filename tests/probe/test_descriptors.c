@@ -23,6 +23,27 @@ Test(descriptors, closed_in_a_vfork_child_stay_followed)
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
 }
 
+static void outlive_a_child(const char *way)
+{
+	const struct result *result = expect(
+	    &(struct probe) {
+		.program = "vfork_range", .arguments = { way }, .policy = DELAY("1s") },
+	    "first: ECONNREFUSED\nasked: 1\nnext: ECONNREFUSED\n", NULL);
+
+	cr_expect_eq(records_with(result, "kind=first"), 2, "%s", result->records);
+	cr_expect_eq(records_with(result, "kind=retry"), 0, "%s", result->records);
+}
+
+Test(descriptors, accepted_outlive_a_vfork_childs_close_range)
+{
+	outlive_a_child(NULL);
+}
+
+Test(descriptors, accepted_outlive_a_vfork_childs_loop)
+{
+	outlive_a_child("loop");
+}
+
 Test(descriptors, reused_after_a_raw_close)
 {
 	struct probe probe = { .program = "fd_reuse", .policy = DELAY("1s") };
