@@ -241,7 +241,7 @@ void attempt_end(int fd)
 	struct socket_entry *entry = socket_find(fd);
 
 	/* Nothing but this tells the close of a vfork child from ours. */
-	if (!entry && thread_is_borrowed())
+	if (socket_watched(fd) & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
 		return;
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		datagram_end(fd);
