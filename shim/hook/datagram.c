@@ -7,6 +7,8 @@
 #include "pace/pace.h"
 #include "track/datagram.h"
 
+#include <errno.h>
+
 static struct iovec part_of(const void *data, size_t n)
 {
 	return (struct iovec) { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
@@ -99,9 +101,10 @@ ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags)
 int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flags)
 {
 	unsigned int sent = 0;
+	int saved = errno;
 
 	if (!is_readable(messages))
-		return (int)real.sendmsg(fd, (const struct msghdr *)messages, flags);
+		return real.sendmmsg(fd, messages, n, (MMSG_FLAGS)flags);
 	for (; sent < n; sent++) {
 		ssize_t result = datagram_sendmsg(fd, &messages[sent].msg_hdr, flags);
 
@@ -109,7 +112,10 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 			break;
 		messages[sent].msg_len = (unsigned int)result;
 	}
-	return sent == 0 && n > 0 ? -1 : (int)sent;
+	if (sent == 0 && n > 0)
+		return -1;
+	errno = saved; /* what the next one met is not told */
+	return (int)sent;
 }
 
 int datagram_recvmmsg(int fd, int result, const struct mmsghdr *messages, int flags)

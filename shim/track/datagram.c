@@ -129,7 +129,9 @@ static bool has_error(int fd)
 static bool measure(struct datagram *datagram)
 {
 	datagram->size = 0;
-	if (datagram->count > IOV_MAX || (datagram->count && (uintptr_t)datagram->parts < 4096))
+	if (datagram->count > IOV_MAX ||
+	    (datagram->count && ((uintptr_t)datagram->parts < 4096 ||
+	                         (uintptr_t)datagram->parts > UINTPTR_MAX - 4096)))
 		return false; /* an error of the kernel's */
 	for (size_t i = 0; i < datagram->count; i++) {
 		if (datagram->parts[i].iov_len > LARGEST)
@@ -321,7 +323,7 @@ static void answered(const struct exchange *last)
 /* EAGAIN where nothing forbids to wait: SO_RCVTIMEO ran out. */
 static bool ran_out(int fd, int flags)
 {
-	int mode = flags & MSG_DONTWAIT ? -1 : fcntl(fd, F_GETFL);
+	int mode = flags & MSG_DONTWAIT ? -1 : real.fcntl(fd, F_GETFL, 0);
 
 	return mode >= 0 && !(mode & O_NONBLOCK);
 }
@@ -357,7 +359,9 @@ ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockad
 /* True if another number refers to the socket. Looked for only where it matters. */
 static bool lives_on(int fd, uint64_t cookie)
 {
-	for (int other = 0; other < SOCKETS; other++)
+	int limit = (int)socket_limit();
+
+	for (int other = 0; other < limit; other++)
 		if (other != fd && socket_watched(other) & WATCH_DATAGRAM &&
 		    cookie_of(other) == cookie)
 			return true;

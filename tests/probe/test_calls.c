@@ -34,6 +34,11 @@ Test(calls, in_batches_and_by_other_names)
 	expect_same(&(struct probe) { .program = "calls_batch", .policy = FAST });
 }
 
+Test(calls, that_carry_datagrams)
+{
+	expect_same(&(struct probe) { .program = "calls_datagram", .policy = FAST "udp = on\n" });
+}
+
 Test(calls, about_numbers_by_fcntl_and_ranges)
 {
 	expect_same(&(struct probe) { .program = "calls_number", .policy = FAST });
