@@ -107,8 +107,10 @@ bool habit_has_waited(const struct destination *destination, int64_t age)
 
 bool habit_is_storm(const struct destination *destination, uint32_t tries)
 {
-	return atomic_load_explicit(&destination->presumed, memory_order_relaxed) >=
-	       (tries > 1 ? STORM : STORM_OF_ONES);
+	int64_t presumed = atomic_load_explicit(&destination->presumed, memory_order_relaxed);
+
+	/* Nothing counts it down: less than none has been scribbled. */
+	return presumed < 0 || presumed >= (tries > 1 ? STORM : STORM_OF_ONES);
 }
 
 bool habit_presume(struct destination *destination, uint32_t tries)

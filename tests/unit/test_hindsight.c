@@ -298,3 +298,13 @@ Test(hindsight, a_request_on_a_kept_connection_is_known)
 	/* Each begins with the same question, which is not the one that had failed. */
 	cr_expect(mistaken() >= 1 && mistaken() <= 3, "%d of %d", (int)mistaken(), (int)retries());
 }
+
+/* Another process may have written into the region; whatever it wrote must not let a storm go. */
+Test(hindsight, a_scribbled_count_ends_at_the_storm)
+{
+	static struct destination scribbled;
+
+	scribbled.presumed = INT64_MIN;
+	cr_expect(habit_is_storm(&scribbled, 1));
+	cr_expect_not(habit_presume(&scribbled, 2));
+}
