@@ -321,7 +321,7 @@ static void answered(const struct exchange *last)
 /* EAGAIN where nothing forbids to wait: SO_RCVTIMEO ran out. */
 static bool ran_out(int fd, int flags)
 {
-	int mode = flags & MSG_DONTWAIT ? -1 : fcntl(fd, F_GETFL);
+	int mode = flags & MSG_DONTWAIT ? -1 : real.fcntl(fd, F_GETFL, 0);
 
 	return mode >= 0 && !(mode & O_NONBLOCK);
 }
