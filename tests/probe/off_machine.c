@@ -28,7 +28,7 @@
 	"ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0;"                                   \
 	"ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev v0;"                                    \
 	"ip route add default via 10.9.0.2; ip -6 route add default via fd09::2;"                  \
-	"echo 2 > /proc/sys/net/ipv4/tcp_syn_retries;" /* seven seconds */
+	"echo 1 > /proc/sys/net/ipv4/tcp_syn_retries;" /* three seconds */
 
 /* Rules of policy routing in front of the local table: everything goes out. */
 #define RULES(ip, gateway)                                                                         \
@@ -103,6 +103,7 @@ static const struct scene {
 #define SCENES (int)(sizeof(scenes) / sizeof(*scenes))
 
 static int tap = -1;
+static uint16_t target_port; /* each scene a destination of its own */
 
 static void start_tap(void)
 {
@@ -184,7 +185,7 @@ static int new_socket(const struct scene *scene)
 static int attempt_to(const struct scene *scene, int ms, bool *started)
 {
 	struct sockaddr_storage to;
-	socklen_t len = parse(scene->target, 80, &to), size = sizeof(int);
+	socklen_t len = parse(scene->target, target_port, &to), size = sizeof(int);
 	int fd = new_socket(scene), err = 0;
 	struct pollfd entry = { .fd = fd, .events = POLLOUT };
 
@@ -196,7 +197,7 @@ static int attempt_to(const struct scene *scene, int ms, bool *started)
 	if (*started) {
 		/* MPTCP takes no bound, so its first one has all its time. A second one that
 		 * nothing bounds is to be told from others. */
-		poll(&entry, 1, ms ? 9000 : 5000);
+		poll(&entry, 1, ms ? 9000 : 2500);
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size);
 	}
 	close(fd);
@@ -211,6 +212,7 @@ static void play(const struct scene *scene, int out)
 	struct scene plain = *scene;
 
 	dup2(out, STDOUT_FILENO);
+	target_port = (uint16_t)(1000 + (scene - scenes));
 	if (!private_network() || (scene->dark && unshare(CLONE_NEWNET) != 0))
 		_exit(PROBE_CANNOT);
 	snprintf(command, sizeof(command), "%s %s", CABLE, scene->set_up ? scene->set_up : "");
