@@ -7,6 +7,8 @@
 #include "pace/pace.h"
 #include "track/datagram.h"
 
+#include <limits.h>
+
 static struct iovec part_of(const void *data, size_t n)
 {
 	return (struct iovec) { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
@@ -100,8 +102,11 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 {
 	unsigned int sent = 0;
 
-	if (!is_readable(messages))
-		return (int)real.sendmsg(fd, (const struct msghdr *)messages, flags);
+	/* libuv asks with no messages at all whether the call is there. */
+	if (n == 0 || !is_readable(messages))
+		return real.sendmmsg(fd, messages, n, (MMSG_FLAGS)flags);
+	if (n > IOV_MAX)
+		n = IOV_MAX;
 	for (; sent < n; sent++) {
 		ssize_t result = datagram_sendmsg(fd, &messages[sent].msg_hdr, flags);
 
@@ -109,7 +114,7 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 			break;
 		messages[sent].msg_len = (unsigned int)result;
 	}
-	return sent == 0 && n > 0 ? -1 : (int)sent;
+	return sent == 0 ? -1 : (int)sent;
 }
 
 int datagram_recvmmsg(int fd, int result, const struct mmsghdr *messages, int flags)

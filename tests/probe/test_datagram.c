@@ -69,6 +69,42 @@ Test(datagram, repeated_by_writev)
 	repeat((struct probe) { .arguments = { "repeat", "connected", "writev" } });
 }
 
+Test(datagram, repeated_by_sendmmsg)
+{
+	repeat((struct probe) { .arguments = { "repeat", "batch" } });
+	repeat((struct probe) { .arguments = { "repeat", "batch", "connected", "dontwait" } });
+}
+
+Test(datagram, repeated_by_other_names)
+{
+#ifdef __GLIBC__
+	repeat((struct probe) { .arguments = { "repeat", "connected", "alias" } });
+	repeat((struct probe) { .arguments = { "repeat", "connected", "alias", "write" } });
+#else
+	cr_skip_test("datagram: this libc has no other names");
+#endif
+}
+
+/* Each of two in one call is a request of its own: one of the silent ones has a token. */
+static void together(struct probe probe)
+{
+	const struct result *result;
+
+	probe.program = "datagram";
+	probe.policy = POLICY DROP;
+	result = expect(&probe,
+	                "together: sent 20, arrived 20, answered 20\nsilent: sent 12, arrived 12\n",
+	                "together: sent 20, arrived 20, answered 20\nsilent: sent 12, arrived 3\n");
+	cr_expect_eq(records_with(result, "kind=first"), 22, "%s", result->records);
+	cr_expect_eq(records_with(result, "kind=retry"), 10, "%s", result->records);
+}
+
+Test(datagram, two_in_one_call)
+{
+	together((struct probe) { .arguments = { "together" } });
+	together((struct probe) { .arguments = { "together", "connected", "v6" } });
+}
+
 /* Counted, said, and let go. */
 Test(datagram, passes_by_default)
 {
