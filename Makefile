@@ -144,7 +144,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-docs
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
-	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes
+	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j4 # they wait, most of the time
 
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)

@@ -8,6 +8,7 @@
 #include "track/datagram.h"
 
 #include <errno.h>
+#include <limits.h>
 
 static struct iovec part_of(const void *data, size_t n)
 {
@@ -103,8 +104,11 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 	unsigned int sent = 0;
 	int saved = errno;
 
-	if (!is_readable(messages))
+	/* libuv asks with no messages at all whether the call is there. */
+	if (n == 0 || !is_readable(messages))
 		return real.sendmmsg(fd, messages, n, (MMSG_FLAGS)flags);
+	if (n > IOV_MAX)
+		n = IOV_MAX;
 	for (; sent < n; sent++) {
 		ssize_t result = datagram_sendmsg(fd, &messages[sent].msg_hdr, flags);
 
@@ -112,7 +116,7 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 			break;
 		messages[sent].msg_len = (unsigned int)result;
 	}
-	if (sent == 0 && n > 0)
+	if (sent == 0)
 		return -1;
 	errno = saved; /* what the next one met is not told */
 	return (int)sent;

@@ -65,11 +65,12 @@ struct socket_entry {
 	_Atomic(int64_t) began; /* ns, when the host made it */
 	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
-	_Atomic(int32_t) owner;   /* thread that connected */
-	_Atomic(uint32_t) place;  /* of the address among those of its name */
-	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
-	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
-	_Atomic(uint32_t) print;  /* of the request in flight (track/request.h), 0 = not known */
+	_Atomic(int32_t) owner;     /* thread that connected */
+	_Atomic(uint32_t) place;    /* of the address among those of its name */
+	_Atomic(int32_t) process;   /* that connected: a child inherits this table and the socket */
+	_Atomic(uint32_t) calm;     /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint32_t) print;    /* of the request in flight (track/request.h), 0 = not known */
+	_Atomic(uint32_t) patience; /* ms, TCP_USER_TIMEOUT while TRAIT_PARKED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
 	_Atomic(int64_t) answered_at;
@@ -77,8 +78,7 @@ struct socket_entry {
 	_Atomic(uint32_t) answered_print;
 	_Atomic(uint16_t) answered_place;
 	_Atomic(uint8_t) answered_run;
-	_Atomic(uint8_t) run;       /* tries of the request in flight, this one included */
-	_Atomic(uint32_t) patience; /* ms, TCP_USER_TIMEOUT while TRAIT_PARKED */
+	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) phase;
 	_Atomic(uint16_t) traits;
 };

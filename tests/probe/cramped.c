@@ -109,12 +109,13 @@ static void in_empty_root(void)
 	work();
 }
 
-static void without_privileges(void)
+/* Before the server starts: one with more privileges than its parent is not told of its end, and
+ * the driver would wait for it. */
+static void drop_privileges(void)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
 	                       setresuid(65534, 65534, 65534) != 0))
 		exit(PROBE_CANNOT);
-	work();
 }
 
 /* Starts this program again with 0, 1 and 2 closed; 900 is where the report will go. */
@@ -134,6 +135,8 @@ int main(int argc, char **argv)
 	bool streamless = strcmp(kind, "streamless") == 0;
 	int held;
 
+	if (strcmp(kind, "drop") == 0)
+		drop_privileges();
 	if (strcmp(kind, "closed") == 0)
 		start_without_streams(argv);
 	good = start_server(SERVER_ECHO, NULL);
@@ -144,8 +147,6 @@ int main(int argc, char **argv)
 		in_handler();
 	else if (strcmp(kind, "chroot") == 0)
 		in_empty_root();
-	else if (strcmp(kind, "drop") == 0)
-		without_privileges();
 	else if (strcmp(kind, "thread") == 0)
 		in_thread();
 	else

@@ -2,15 +2,24 @@
 /*
  * Requests by UDP to a server that answers, then says nothing, then answers again. The server is a
  * socket of this program, so that what arrives can be counted.
- * Usage: datagram SCENARIO [connected] [nonblocking|dontwait] [v6] [message|write|writev]
+ * Usage: datagram SCENARIO [connected] [nonblocking|dontwait] [v6]
+ *	[message|batch|write|writev] [alias]
  */
 #include "probe.h"
 
 #include <netinet/udp.h>
 
+#ifdef __GLIBC__
+extern ssize_t __send(int fd, const void *data, size_t n, int flags);
+extern ssize_t __write(int fd, const void *data, size_t n);
+extern ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags,
+                              struct sockaddr *from, socklen_t *len);
+#endif
+
 #define TRIES 6
 
 static bool is_connected, nonblocking, dontwait, v6, message, plain_write, parts;
+static bool batch, alias;
 static struct sockaddr_storage to;
 static socklen_t to_len;
 static int server;
@@ -21,10 +30,15 @@ static void read_arguments(int argc, char **argv)
 		const char *name;
 		bool *flag;
 	} flags[] = {
-		{ "connected", &is_connected }, { "nonblocking", &nonblocking },
-		{ "dontwait", &dontwait },      { "v6", &v6 },
-		{ "message", &message },        { "write", &plain_write },
+		{ "connected", &is_connected },
+		{ "nonblocking", &nonblocking },
+		{ "dontwait", &dontwait },
+		{ "v6", &v6 },
+		{ "message", &message },
+		{ "write", &plain_write },
 		{ "writev", &parts },
+		{ "batch", &batch },
+		{ "alias", &alias },
 	};
 
 	for (int i = 2; i < argc; i++)
@@ -65,6 +79,17 @@ static ssize_t ask(int fd, const char *text)
 		               .msg_iovlen = 1 };
 	int flags = dontwait ? MSG_DONTWAIT : 0;
 
+	if (batch) {
+		struct mmsghdr one = { .msg_hdr = head };
+
+		return sendmmsg(fd, &one, 1, flags) == 1 ? (ssize_t)one.msg_len : -1;
+	}
+#ifdef __GLIBC__
+	if (alias && plain_write)
+		return __write(fd, text, part.iov_len);
+	if (alias)
+		return __send(fd, text, part.iov_len, flags);
+#endif
 	if (plain_write)
 		return write(fd, text, part.iov_len);
 	if (parts)
@@ -107,6 +132,16 @@ static ssize_t hear(int fd, int ms)
 
 	if (poll(&ready, 1, ms) != 1)
 		return -1;
+	if (batch) {
+		struct mmsghdr one = { .msg_hdr = head };
+
+		return recvmmsg(fd, &one, 1, 0, NULL) == 1 ? (ssize_t)one.msg_len : -1;
+	}
+#ifdef __GLIBC__
+	if (alias)
+		return __recvfrom_chk(fd, data, sizeof(data), sizeof(data), 0,
+		                      (struct sockaddr *)&from, &len);
+#endif
 	if (plain_write)
 		return read(fd, data, sizeof(data));
 	if (parts)
@@ -260,6 +295,55 @@ static void scenario_pairs(void)
 	close(fd);
 }
 
+/* Two questions in one call, as of a resolver that asks for both families: both are answered, then
+ * neither is. */
+static ssize_t ask_two(int fd, struct mmsghdr messages[2])
+{
+	ssize_t n;
+
+	messages[0].msg_len = messages[1].msg_len = 0;
+	n = sendmmsg(fd, messages, 2, 0);
+	return n == 2 && messages[0].msg_len == 3 && messages[1].msg_len == 5 ? 2 : 0;
+}
+
+static void scenario_together(void)
+{
+	struct iovec questions[2] = { { "one", 3 }, { "other", 5 } }, answers[2];
+	struct mmsghdr asked[2] = { 0 }, heard[2];
+	struct sockaddr_storage from[2];
+	char data[2][16];
+	int fd = new_client(), sent = 0, taken = 0, n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		asked[i].msg_hdr.msg_iov = &questions[i];
+		asked[i].msg_hdr.msg_iovlen = 1;
+		asked[i].msg_hdr.msg_name = is_connected ? NULL : &to;
+		asked[i].msg_hdr.msg_namelen = is_connected ? 0 : to_len;
+	}
+	for (int i = 0; i < 10; i++) {
+		sent += (int)ask_two(fd, asked);
+		n += arrived(true);
+		memset(heard, 0, sizeof(heard));
+		for (int k = 0; k < 2; k++) {
+			answers[k] = (struct iovec) { data[k], sizeof(data[k]) };
+			heard[k].msg_hdr.msg_iov = &answers[k];
+			heard[k].msg_hdr.msg_iovlen = 1;
+			heard[k].msg_hdr.msg_name = &from[k];
+			heard[k].msg_hdr.msg_namelen = sizeof(from[k]);
+		}
+		if (recvmmsg(fd, heard, 2, 0, NULL) == 2)
+			taken += (heard[0].msg_len == 3) + (heard[1].msg_len == 5);
+		pause_ms(5);
+	}
+	printf("together: sent %d, arrived %d, answered %d\n", sent, n, taken);
+	for (int i = sent = n = 0; i < TRIES; i++, pause_ms(30)) {
+		sent += (int)ask_two(fd, asked);
+		n += arrived(false);
+	}
+	printf("silent: sent %d, arrived %d\n", sent, n);
+	close(fd);
+}
+
 /* Requests that wait for long and are given up; each closes within its patience: no outcome. */
 static void scenario_impatient(void)
 {
@@ -339,6 +423,7 @@ static void scenario_odd(void)
 	struct msghdr head = { .msg_iov = two, .msg_iovlen = 2 };
 	struct sockaddr none = { .sa_family = AF_UNSPEC };
 	static char large[70000];
+	static struct mmsghdr many[1100];
 	int fd = new_client(), on = 1, off = 0, back;
 
 	errno = 0;
@@ -357,6 +442,16 @@ static void scenario_odd(void)
 	say("too large", send(fd, large, sizeof(large), 0));
 	say("bad pointer", send(fd, (void *)wrong[0], 10, 0));
 	say("bad message", sendmsg(fd, (void *)wrong[0], 0));
+	say("no messages", sendmmsg(fd, (void *)wrong[0], 0, 0));
+	say("bad messages", sendmmsg(fd, (void *)wrong[0], 1, 0));
+	for (int i = 0; i < 1100; i++)
+		many[i].msg_hdr =
+		    (struct msghdr) { .msg_iov = two, .msg_iovlen = i != 2 ? 2 : 5000 };
+	say("a bad one among messages", sendmmsg(fd, many, 1100, MSG_DONTWAIT));
+	for (int i = 0; i < 1100; i++)
+		many[i].msg_hdr.msg_iovlen = 0;
+	say("more messages than go at once", sendmmsg(fd, many, 1100, MSG_DONTWAIT));
+	arrived(false);
 	say("bad parts", writev(fd, (void *)wrong[0], 1));
 	say("bad count", writev(fd, two, (int)wrong[1]));
 	head.msg_iovlen = 5000;
@@ -451,6 +546,8 @@ int main(int argc, char **argv)
 		scenario_pieces();
 	else if (strcmp(scenario, "pairs") == 0)
 		scenario_pairs();
+	else if (strcmp(scenario, "together") == 0)
+		scenario_together();
 	else if (strcmp(scenario, "impatient") == 0)
 		scenario_impatient();
 	else if (strcmp(scenario, "refused") == 0)

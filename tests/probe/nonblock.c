@@ -4,14 +4,15 @@
  * when the server is back. No kernel refuses such a call at once (haproxy spins on it, aria2 gives
  * up), so a retry that is held back must look like a connect in progress that fails later, and
  * must leave the socket fit for use.
- * Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge]
+ * loop: three tries that are refused, each on a socket of its own, and nothing else.
+ * Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge] [loop]
  */
 #include "probe.h"
 
 #include <grp.h>
 #include <sys/epoll.h>
 
-static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge;
+static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge, loop;
 static struct sockaddr_storage to;
 static socklen_t to_len;
 static int epoll = -1;
@@ -29,6 +30,7 @@ static void read_arguments(int argc, char **argv)
 		{ "edge", &edge },
 		{ "unprivileged", &unprivileged },
 		{ "late-edge", &late_edge },
+		{ "loop", &loop },
 	};
 
 	for (int i = 1; i < argc; i++)
@@ -124,7 +126,7 @@ static void failing(const char *name, int fd)
 	}
 	err = pending_error(fd);
 	printf(", %s after %s\n", error_name(err),
-	       now_ms() - begin >= 900 ? "a second" : "no time");
+	       now_ms() - begin >= 500 ? "a second" : "no time");
 }
 
 static void options(int fd)
@@ -166,6 +168,18 @@ static void succeeding(int fd, int listener)
 	close(other);
 }
 
+static void fail_in_a_loop(void)
+{
+	static const char *const names[] = { "first", "second", "third" };
+
+	for (int i = 0; i < 3; i++) {
+		int fd = new_socket();
+
+		failing(names[i], fd);
+		close(fd);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int held, fd;
@@ -177,6 +191,10 @@ int main(int argc, char **argv)
 		return PROBE_CANNOT;
 	epoll = epoll_create1(0);
 	held = refusing_address();
+	if (loop) {
+		fail_in_a_loop();
+		return 0;
+	}
 	fd = new_socket();
 	failing("first", fd);
 	printf("close: %d\n", close(fd));

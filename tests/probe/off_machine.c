@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What leaves the machine while a connect is held back: counted on every interface of a network of
- * its own, one per scene, that has a cable to nowhere as its default route. The first connect of a
- * scene goes out there and times out; the second is what is held back under the shim. Loopback is
- * not always local: see shim/pace/dead_end.c.
+ * its own, one per scene, that has a cable to nowhere as its default route. The first connects of a
+ * scene go out there and time out: one that is not shown, and its retry, which goes at once. The
+ * second that is shown is what is held back under the shim. Loopback is not always local: see
+ * shim/pace/dead_end.c.
  * Usage: off_machine
  */
 #include "probe.h"
@@ -27,7 +28,7 @@
 	"ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0;"                                   \
 	"ip neigh add fd09::2 lladdr 02:00:00:00:00:02 dev v0;"                                    \
 	"ip route add default via 10.9.0.2; ip -6 route add default via fd09::2;"                  \
-	"echo 2 > /proc/sys/net/ipv4/tcp_syn_retries;" /* seven seconds */
+	"echo 1 > /proc/sys/net/ipv4/tcp_syn_retries;" /* three seconds */
 
 /* Rules of policy routing in front of the local table: everything goes out. */
 #define RULES(ip, gateway)                                                                         \
@@ -102,6 +103,7 @@ static const struct scene {
 #define SCENES (int)(sizeof(scenes) / sizeof(*scenes))
 
 static int tap = -1;
+static uint16_t target_port; /* each scene a destination of its own */
 
 static void start_tap(void)
 {
@@ -183,7 +185,7 @@ static int new_socket(const struct scene *scene)
 static int attempt_to(const struct scene *scene, int ms, bool *started)
 {
 	struct sockaddr_storage to;
-	socklen_t len = parse(scene->target, 80, &to), size = sizeof(int);
+	socklen_t len = parse(scene->target, target_port, &to), size = sizeof(int);
 	int fd = new_socket(scene), err = 0;
 	struct pollfd entry = { .fd = fd, .events = POLLOUT };
 
@@ -195,7 +197,7 @@ static int attempt_to(const struct scene *scene, int ms, bool *started)
 	if (*started) {
 		/* MPTCP takes no bound, so its first one has all its time. A second one that
 		 * nothing bounds is to be told from others. */
-		poll(&entry, 1, ms ? 9000 : 5000);
+		poll(&entry, 1, ms ? 9000 : 2500);
 		getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &size);
 	}
 	close(fd);
@@ -207,14 +209,19 @@ static void play(const struct scene *scene, int out)
 	char command[2048];
 	bool started;
 	struct seen seen;
+	struct scene plain = *scene;
 
 	dup2(out, STDOUT_FILENO);
+	target_port = (uint16_t)(1000 + (scene - scenes));
 	if (!private_network() || (scene->dark && unshare(CLONE_NEWNET) != 0))
 		_exit(PROBE_CANNOT);
 	snprintf(command, sizeof(command), "%s %s", CABLE, scene->set_up ? scene->set_up : "");
 	if (system(command) != 0)
 		give_up(scene->name);
 	start_tap();
+	plain.protocol = 0; /* which takes a bound */
+	attempt_to(&plain, 1000, &started);
+	look();
 	printf("%s: first %s,", scene->name, error_name(attempt_to(scene, 1000, &started)));
 	printf(" %s;", look().abroad ? "went out" : "stayed");
 	printf(" second %s", error_name(attempt_to(scene, 0, &started)));

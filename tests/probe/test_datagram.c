@@ -69,6 +69,46 @@ Test(datagram, repeated_by_writev)
 	repeat((struct probe) { .arguments = { "repeat", "connected", "writev" } });
 }
 
+Test(datagram, repeated_by_sendmmsg)
+{
+	repeat((struct probe) { .arguments = { "repeat", "batch" } });
+}
+
+Test(datagram, repeated_by_sendmmsg_with_dontwait)
+{
+	repeat((struct probe) { .arguments = { "repeat", "batch", "connected", "dontwait" } });
+}
+
+Test(datagram, repeated_by_other_names)
+{
+#ifdef __GLIBC__
+	repeat((struct probe) { .arguments = { "repeat", "connected", "alias" } });
+	repeat((struct probe) { .arguments = { "repeat", "connected", "alias", "write" } });
+#else
+	cr_skip_test("datagram: this libc has no other names");
+#endif
+}
+
+/* Each of two in one call is a request of its own: one of the silent ones has a token. */
+static void together(struct probe probe)
+{
+	const struct result *result;
+
+	probe.program = "datagram";
+	probe.policy = POLICY DROP;
+	result = expect(&probe,
+	                "together: sent 20, arrived 20, answered 20\nsilent: sent 12, arrived 12\n",
+	                "together: sent 20, arrived 20, answered 20\nsilent: sent 12, arrived 3\n");
+	cr_expect_eq(records_with(result, "kind=first"), 22, "%s", result->records);
+	cr_expect_eq(records_with(result, "kind=retry"), 10, "%s", result->records);
+}
+
+Test(datagram, two_in_one_call)
+{
+	together((struct probe) { .arguments = { "together" } });
+	together((struct probe) { .arguments = { "together", "connected", "v6" } });
+}
+
 /* Counted, said, and let go. */
 Test(datagram, passes_by_default)
 {
@@ -91,18 +131,22 @@ Test(datagram, is_not_judged_unless_asked)
 	    REPEAT("6"), NULL);
 
 	cr_expect_eq(result->record_count, 0, "%s", result->records);
-	result = expect(&(struct probe) { .program = "datagram",
-	                                  .arguments = { "repeat" },
-	                                  .policy = POLICY "[destination other]\n"
-	                                                   "match = 192.0.2.1:53\n" DROP },
-	                REPEAT("6"), NULL);
+}
+
+Test(datagram, is_not_judged_unless_asked_for_its_destination)
+{
+	const struct result *result =
+	    expect(&(struct probe) { .program = "datagram",
+	                             .arguments = { "repeat" },
+	                             .policy = POLICY "[destination other]\n"
+	                                              "match = 192.0.2.1:53\n" DROP },
+	           REPEAT("6"), NULL);
 	cr_expect_eq(result->record_count, 0, "%s", result->records);
 }
 
 /* The pattern is the one that TCP has. */
 Test(datagram, is_matched_by_its_address)
 {
-	repeat((struct probe) { .arguments = { "repeat" } });
 	expect(&(struct probe) { .program = "datagram",
 	                         .arguments = { "repeat" },
 	                         .policy = POLICY "[destination other]\nmatch = 127.0.0.1\n" DROP },

@@ -7,6 +7,9 @@
 
 #define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\n"
 
+/* No token, and a probe a second after the first attempt: its retry cannot pay and is held back. */
+#define POOR POLICY "capacity = 1\nstart = 0%\nfloor = 0/s\nearn = 0\nprobe = 1s\nnonblocking = "
+
 #define TEXT(in_syn, second, option)                                                               \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: no\n"                             \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: " in_syn "\n"                     \
@@ -89,9 +92,9 @@ static void parked(struct probe probe, const char *in_syn, const char *option)
 
 	snprintf(plain, sizeof(plain), TEXT("%s", "%s", "%s"), in_syn, "ECONNREFUSED", option);
 	snprintf(held, sizeof(held), TEXT("%s", "%s", "%s"), in_syn, "ETIMEDOUT", option);
-	probe.policy = POLICY "nonblocking = park\n";
+	probe.policy = POOR "park\n";
 	judged(expect(&probe, plain, held), 4, 2, "park");
-	probe.policy = POLICY "nonblocking = redirect\n";
+	probe.policy = POOR "redirect\n";
 	result = expect(&probe, plain, NULL);
 	judged(result, 4, 2, "redirect");
 }

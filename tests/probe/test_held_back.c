@@ -11,6 +11,9 @@
 
 #define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
 
+/* All scenes play at once, in processes that share this. */
+#define PLENTY "[budget]\ncapacity = 1000\nstart = 100%\n"
+
 TestSuite(held_back, .fini = discard_scratch, .timeout = 120);
 
 /* Parked: as a connect that times out. Redirected: as one that is refused. */
@@ -22,7 +25,7 @@ static void same_as_real(const char *kind, const char *sort)
 	struct probe probe = {
 		.program = "held_back",
 		.arguments = { kind, sort },
-		.policy = refused ? POLICY "redirect\n" : POLICY "park\n",
+		.policy = refused ? POLICY "redirect\n" PLENTY : POLICY "park\n" PLENTY,
 		.log = "target = stderr\ninterval = 0s\n",
 		.seconds = 90,
 	};
@@ -141,10 +144,10 @@ static void nothing_goes_out(const char *way, const char *wanted)
 
 Test(held_back, parked_stays_on_the_machine)
 {
-	nothing_goes_out(POLICY "park\n", HELD("ETIMEDOUT later"));
+	nothing_goes_out(POLICY "park\n" PLENTY, HELD("ETIMEDOUT later"));
 }
 
 Test(held_back, redirected_stays_on_the_machine)
 {
-	nothing_goes_out(POLICY "redirect\n", HELD("ECONNREFUSED later"));
+	nothing_goes_out(POLICY "redirect\n" PLENTY, HELD("ECONNREFUSED later"));
 }

@@ -130,6 +130,32 @@ Test(nonblocking, redirected_edge_triggered)
 	redirected((struct probe) { .program = "nonblock", .arguments = { "edge" } });
 }
 
+#define LOOP(second, third) "first: " PLAIN "\nsecond: " second "\nthird: " third "\n"
+
+static void loop(const char *policy, const char *held, int retries)
+{
+	const struct result *result = expect(
+	    &(struct probe) { .program = "nonblock", .arguments = { "loop" }, .policy = policy },
+	    LOOP(PLAIN, PLAIN), held);
+
+	cr_expect_eq(records_with(result, "kind=first"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "kind=retry"), 2, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "class=refused"), retries + 1, "%s", result->records);
+}
+
+/* The backoff is for the second retry. */
+Test(nonblocking, the_first_retry_goes_at_once_if_it_can_pay)
+{
+	loop("base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = park\n",
+	     LOOP(PLAIN, PARKED), 1);
+}
+
+Test(nonblocking, the_first_retry_is_held_back_if_it_cannot_pay)
+{
+	loop(POLICY "park\n", LOOP(PARKED, PLAIN), 1);
+}
+
 /* With pass nothing is held back, and it is said what would have been. */
 Test(nonblocking, passed)
 {

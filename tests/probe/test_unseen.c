@@ -145,9 +145,25 @@ Test(unseen, connected_before_an_exec)
 Test(unseen, given_up)
 {
 	badly("libc", "silent", "timeout", ALL);
+}
+
+Test(unseen, given_up_in_a_ring)
+{
 	badly("ring", "silent", "timeout", ALL);
+}
+
+Test(unseen, given_up_after_a_dup)
+{
 	badly("dup-first", "silent", "timeout", ALL);
+}
+
+Test(unseen, given_up_when_passed_on)
+{
 	badly("passed", "silent", "timeout", ALL);
-	/* Nobody saw when the number was given up: after a second, or right after the question. */
+}
+
+/* Nobody saw when the number was given up: after a second, or right after the question. */
+Test(unseen, given_up_unseen)
+{
 	badly("raw-close", "silent", "timeout", ATTEMPTS);
 }

@@ -143,18 +143,91 @@ Test(oracle, an_idle_kept_connection_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, a_kept_connection_that_dropped_a_request_unseen)
+/* What was sent last on a kept connection, and heard by the peer. */
+static struct talk last_words(const char *words)
 {
 	struct talk talk = talk_start();
 
 	one_turn(&talk);
-	usleep(20000);
-	host_send(talk.host, "ask");
+	usleep(20000); /* the kernel's own times are in ms */
+	host_send(talk.host, words);
 	peer_hears(&talk);
 	usleep(20000);
+	return talk;
+}
+
+/* The host does not wait for an answer, and never reads that the peer has hung up. */
+Test(oracle, a_goodbye_on_a_kept_connection_is_nothing)
+{
+	struct talk talk = last_words("QUIT");
+
 	peer_closes(&talk);
 	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+/* The same, and closed a while later: nobody waited. */
+Test(oracle, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
+{
+	struct talk talk = last_words("QUIT");
+
+	peer_closes(&talk);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+/* Nor what the host ends in both directions by itself. */
+Test(oracle, a_goodbye_and_a_shutdown_of_both_is_nothing)
+{
+	struct talk talk = last_words("QUIT");
+
+	peer_closes(&talk);
+	host_shutdown(talk.host, SHUT_RDWR);
+	EXPECT_SUCCESS(talk.destination);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+/* A host that has read the end asked for more. */
+Test(oracle, a_kept_connection_that_dropped_a_request_before_the_hosts_eyes)
+{
+	struct talk talk = last_words("ask");
+
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
+}
+
+Test(oracle, a_reset_unseen_on_a_kept_connection)
+{
+	struct talk talk = last_words("ask");
+
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_RESET);
+}
+
+/* A peer that is told the host is going may go as it likes. */
+Test(oracle, a_reset_after_the_host_ended_a_kept_connection_is_nothing)
+{
+	struct talk talk = last_words("QUIT");
+
+	host_shutdown(talk.host, SHUT_RDWR);
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(oracle, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_nothing)
+{
+	struct talk talk = last_words("QUIT");
+
+	host_shutdown(talk.host, SHUT_WR);
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
 }
 
 /* The request met a closed door, and the host does not read. */
