@@ -43,27 +43,33 @@ ssize_t __read(int fd, void *data, size_t n)
 
 ssize_t __send(int fd, const void *data, size_t n, int flags)
 {
+	uint32_t print;
+
 	if (WRITES(fd))
 		return real.__send(fd, data, n, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_send(fd, data, n, flags);
-	return traffic_sent(fd, real.__send(fd, data, n, flags), flags, data, n);
+	print = traffic_look(fd, data, n);
+	return traffic_sent(fd, real.__send(fd, data, n, flags), flags, print);
 }
 
 ssize_t __write(int fd, const void *data, size_t n)
 {
+	uint32_t print;
+
 	if (WRITES(fd))
 		return real.__write(fd, data, n);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_write(fd, data, n);
-	return traffic_sent(fd, real.__write(fd, data, n), 0, data, n);
+	print = traffic_look(fd, data, n);
+	return traffic_sent(fd, real.__write(fd, data, n), 0, print);
 }
 
 ssize_t sendfile64(int to, int from, off64_t *offset, size_t n)
 {
 	if (WRITES(to))
 		return real.sendfile64(to, from, offset, n);
-	return traffic_sent(to, real.sendfile64(to, from, offset, n), 0, NULL, 0);
+	return traffic_sent(to, real.sendfile64(to, from, offset, n), 0, 0);
 }
 
 #endif

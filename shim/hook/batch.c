@@ -11,23 +11,21 @@
 /* Partly sent counts as sent: the first message with anything in it tells. */
 int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 {
-	const struct iovec *part;
 	int result, first = 0;
+	uint32_t print;
 
 	if (WRITES(fd))
 		return real.sendmmsg(fd, messages, n, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmmsg(fd, messages, n, (int)flags);
+	print = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
 	result = real.sendmmsg(fd, messages, n, flags);
 	while (first < result && messages[first].msg_len == 0)
 		first++;
-	if (first >= result) {
-		traffic_sent(fd, result < 0 ? result : 0, (int)flags, NULL, 0);
-		return result;
-	}
-	part = messages[first].msg_hdr.msg_iov;
-	traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, part->iov_base,
-	             part->iov_len);
+	if (first < result)
+		traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, print);
+	else
+		traffic_sent(fd, result < 0 ? result : 0, (int)flags, 0);
 	return result;
 }
 
@@ -58,7 +56,7 @@ ssize_t sendfile(int to, int from, off_t *offset, size_t n)
 {
 	if (WRITES(to))
 		return real.sendfile(to, from, offset, n);
-	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, NULL, 0);
+	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, 0);
 }
 
 /* One end is a pipe. That it is full, empty or broken says nothing of the connection at the other
@@ -73,7 +71,7 @@ ssize_t splice(int from, loff_t *from_offset, int to, loff_t *to_offset, size_t 
 		return real.splice(from, from_offset, to, to_offset, n, flags);
 	result = real.splice(from, from_offset, to, to_offset, n, flags);
 	if (!WRITES(to))
-		return traffic_sent(to, result, MSG_DONTWAIT, NULL, 0);
+		return traffic_sent(to, result, MSG_DONTWAIT, 0);
 	if (result < 0 && errno == EPIPE)
 		return result;
 	return traffic_received(from, result, n, MSG_DONTWAIT);

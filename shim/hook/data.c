@@ -53,104 +53,106 @@ ssize_t readv(int fd, const struct iovec *parts, int n)
 	return traffic_received(fd, result, room(result, parts, (size_t)n), 0);
 }
 
-/* Of the message's parts the first one tells; the kernel has read them if anything was sent. */
-static ssize_t message_sent(int fd, ssize_t result, int flags, const struct msghdr *message)
-{
-	if (result <= 0)
-		return traffic_sent(fd, result, flags, NULL, 0);
-	return traffic_sent(fd, result, flags, message->msg_iov->iov_base,
-	                    message->msg_iov->iov_len);
-}
-
 /* An attempt as connect() is. Apart, like its twin, so that no other send pays for its frame. */
 static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_t n, int flags,
                                                  const struct sockaddr *to, socklen_t len)
 {
 	struct attempt try;
+	uint32_t print;
 
 	if (!attempt_begin_send(&try, fd, flags, to, len)) {
 		if (WRITES(fd))
 			return real.sendto(fd, data, n, flags, to, len);
-		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, data, n);
+		print = traffic_look(fd, data, n);
+		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
 	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
-	return attempt_settle_send(&try, real.sendto(fd, data, n, flags, to, len), data, n);
+	print = traffic_look(fd, data, n);
+	return attempt_settle_send(&try, real.sendto(fd, data, n, flags, to, len), print);
 }
 
 static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *message, int flags)
 {
 	struct attempt try;
-	ssize_t result;
+	uint32_t print;
 
 	if (!is_readable(message) ||
 	    !attempt_begin_send(&try, fd, flags, message->msg_name, message->msg_namelen)) {
 		if (WRITES(fd))
 			return real.sendmsg(fd, message, flags);
-		return message_sent(fd, real.sendmsg(fd, message, flags), flags, message);
+		print = traffic_look_message(fd, message);
+		return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, print);
 	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
-	result = real.sendmsg(fd, message, flags);
-	if (result <= 0)
-		return attempt_settle_send(&try, result, NULL, 0);
-	return attempt_settle_send(&try, result, message->msg_iov->iov_base,
-	                           message->msg_iov->iov_len);
+	print = traffic_look_message(fd, message);
+	return attempt_settle_send(&try, real.sendmsg(fd, message, flags), print);
 }
 
 ssize_t send(int fd, const void *data, size_t n, int flags)
 {
+	uint32_t print;
+
 	if (WRITES(fd))
 		return real.send(fd, data, n, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_send(fd, data, n, flags);
-	return traffic_sent(fd, real.send(fd, data, n, flags), flags, data, n);
+	print = traffic_look(fd, data, n);
+	return traffic_sent(fd, real.send(fd, data, n, flags), flags, print);
 }
 
 ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
                socklen_t len)
 {
+	uint32_t print;
+
 	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendto(fd, data, n, flags, to, len);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendto(fd, data, n, flags, to, len);
 	if (flags & MSG_FASTOPEN)
 		return open_to(fd, data, n, flags, to, len);
-	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, data, n);
+	print = traffic_look(fd, data, n);
+	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
+	uint32_t print;
+
 	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendmsg(fd, message, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
-	return message_sent(fd, real.sendmsg(fd, message, flags), flags, message);
+	print = traffic_look_message(fd, message);
+	return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, print);
 }
 
 ssize_t write(int fd, const void *data, size_t n)
 {
+	uint32_t print;
+
 	if (WRITES(fd))
 		return real.write(fd, data, n);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_write(fd, data, n);
-	return traffic_sent(fd, real.write(fd, data, n), 0, data, n);
+	print = traffic_look(fd, data, n);
+	return traffic_sent(fd, real.write(fd, data, n), 0, print);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int n)
 {
-	ssize_t result;
+	uint32_t print;
 
 	if (WRITES(fd))
 		return real.writev(fd, parts, n);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_writev(fd, parts, n);
-	result = real.writev(fd, parts, n);
-	if (result <= 0)
-		return traffic_sent(fd, result, 0, NULL, 0);
-	return traffic_sent(fd, result, 0, parts->iov_base, parts->iov_len);
+	print = traffic_look_parts(fd, parts, n < 0 ? 0 : (size_t)n);
+	return traffic_sent(fd, real.writev(fd, parts, n), 0, print);
 }

@@ -63,7 +63,7 @@ void attempt_start(const struct attempt *try);
 /* Notes how the real call ended and returns its result, errno as the call left it. */
 int attempt_settle(struct attempt *try, int result);
 /* data: n bytes that the host gave to be sent, the first of them. */
-ssize_t attempt_settle_send(struct attempt *try, ssize_t result, const void *data, size_t n);
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print);
 int attempt_settle_lookup(struct attempt *try, int result);
 
 /* What the host gets for an attempt that was not let through. */

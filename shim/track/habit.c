@@ -105,7 +105,7 @@ bool habit_has_waited(const struct destination *destination, int64_t age)
 	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
 }
 
-bool habit_is_storm(const struct destination *destination, uint32_t tries)
+static bool is_storm(const struct destination *destination, uint32_t tries)
 {
 	int64_t presumed = atomic_load_explicit(&destination->presumed, memory_order_relaxed);
 
@@ -115,7 +115,7 @@ bool habit_is_storm(const struct destination *destination, uint32_t tries)
 
 bool habit_presume(struct destination *destination, uint32_t tries)
 {
-	if (habit_is_storm(destination, tries))
+	if (is_storm(destination, tries))
 		return false;
 	count(&destination->presumed);
 	return true;

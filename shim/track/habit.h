@@ -37,9 +37,6 @@ bool habit_has_pause(const struct destination *destination);
  * storm, whatever it is for. */
 bool habit_presume(struct destination *destination, uint32_t tries);
 
-/* True if nothing would be taken for new work any more. */
-bool habit_is_storm(const struct destination *destination, uint32_t tries);
-
 /* A thread tried again what it, or what another thread, had tried before. */
 void habit_answered(struct destination *destination, bool by_another);
 

@@ -9,6 +9,10 @@
 #include "track/request.h"
 #include "track/state.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
@@ -52,13 +56,73 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 	if (!(traits & TRAIT_PAID))
 		return;
 	destination_account(destination, config_current(), &account);
-	cost = budget_cost(account.policy, (enum failure)LOAD(destination->last_failure));
+	/* Which of the two it was is not known any more, and no token may come from nowhere. */
+	cost = account.policy->cost;
+	if (cost > account.policy->cost_timeout)
+		cost = account.policy->cost_timeout;
 	budget_refund(&account, cost);
 }
 
-void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
+/* True if the kernel can read what lies there: it copies a mask of signals from an address before
+ * it finds that it is told to do nothing with it. */
+static bool can_be_read(const void *at)
 {
-	uint32_t print = request_print(data, n);
+	return syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
+}
+
+/* True if a host that gives these n bytes away can be believed to have them. */
+static bool are_there(const void *data, size_t n)
+{
+	const char *bytes = data;
+	int saved = errno;
+	bool there = n > 0 && can_be_read(bytes) &&
+	             (n <= sizeof(uint64_t) || can_be_read(bytes + n - sizeof(uint64_t)));
+
+	errno = saved;
+	return there;
+}
+
+/* True if a request on this connection would tell something. */
+static bool is_asked_for(const struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+	struct account account;
+	struct trial trial;
+	int64_t failed_at;
+
+	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED) ||
+	    !trial_of(entry, &trial))
+		return false;
+	failed_at = LOAD(trial.destination->budget.failed_at);
+	if (failed_at == 0)
+		return false;
+	destination_account(trial.destination, config_current(), &account);
+	return monotonic() - failed_at <= account.policy->horizon;
+}
+
+uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n)
+{
+	return is_asked_for(entry) && are_there(data, n) ? request_print(data, n) : 0;
+}
+
+uint32_t hindsight_look_parts(const struct socket_entry *entry, const struct iovec *parts,
+                              size_t count)
+{
+	return count && is_asked_for(entry) && are_there(parts, sizeof(*parts)) &&
+	               are_there(parts->iov_base, parts->iov_len)
+	           ? request_print(parts->iov_base, parts->iov_len)
+	           : 0;
+}
+
+uint32_t hindsight_look_message(const struct socket_entry *entry, const struct msghdr *message)
+{
+	return is_asked_for(entry) && are_there(message, sizeof(*message))
+	           ? hindsight_look_parts(entry, message->msg_iov, message->msg_iovlen)
+	           : 0;
+}
+
+void hindsight_first(struct socket_entry *entry, uint32_t print)
+{
 	unsigned int traits = LOAD(entry->traits);
 	struct unanswered answered = {
 		.owner = LOAD(entry->answered_owner),
@@ -95,7 +159,7 @@ void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
 	if (traits & TRAIT_RETRY && !answered.print)
 		return; /* nothing is known of what it was taken to answer */
 	if (traits & TRAIT_RETRY &&
-	    habit_is_storm(trial.destination, habit_last_try(trial.destination, answered.run)))
+	    !habit_presume(trial.destination, habit_last_try(trial.destination, answered.run)))
 		return;
 	is_new(entry);
 	if (!(traits & TRAIT_RETRY))
@@ -107,9 +171,9 @@ void hindsight_first(struct socket_entry *entry, const void *data, size_t n)
 	pay_back(entry, trial.destination);
 }
 
-void hindsight_next(struct socket_entry *entry, const void *data, size_t n)
+void hindsight_next(struct socket_entry *entry, uint32_t print)
 {
-	STORE(entry->print, request_print(data, n));
+	STORE(entry->print, print);
 	STORE(entry->answered_run, 0);
 	is_new(entry);
 }

@@ -10,11 +10,25 @@
 #include "track/sockets.h"
 
 #include <stddef.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
-/* The first request of a connection went out. data: n bytes that the host has written. */
-void hindsight_first(struct socket_entry *entry, const void *data, size_t n);
+/* The print of a request that the host is about to send on this connection; 0 unless its
+ * destination has failed lately: while all is well nothing is looked at. data: n bytes, looked at
+ * only if they are there. Before the call, for afterwards another thread may have had the reply,
+ * and freed them. Two system calls at most. */
+uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n);
+
+/* The same of a message in parts: of the first of them. */
+uint32_t hindsight_look_parts(const struct socket_entry *entry, const struct iovec *parts,
+                              size_t count);
+
+uint32_t hindsight_look_message(const struct socket_entry *entry, const struct msghdr *message);
+
+/* The first request of a connection went out. print: as looked at before. */
+void hindsight_first(struct socket_entry *entry, uint32_t print);
 
 /* Another request on a kept connection did: it is nobody's retry. */
-void hindsight_next(struct socket_entry *entry, const void *data, size_t n);
+void hindsight_next(struct socket_entry *entry, uint32_t print);
 
 #endif

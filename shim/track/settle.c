@@ -96,7 +96,7 @@ int attempt_settle(struct attempt *try, int result)
 	return result;
 }
 
-ssize_t attempt_settle_send(struct attempt *try, ssize_t result, const void *data, size_t n)
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 {
 	int err = result >= 0 ? 0 : errno;
 	struct socket_entry *entry;
@@ -111,7 +111,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, const void *dat
 	if (result > 0 && entry) {
 		err = errno;
 		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
-		hindsight_first(entry, data, n < (size_t)result ? n : (size_t)result);
+		hindsight_first(entry, print);
 		errno = err;
 	}
 	return result;

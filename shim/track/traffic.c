@@ -244,16 +244,42 @@ static void lives(int fd, struct socket_entry *entry)
 	outcome_success(trial.destination, trial.place);
 }
 
-static void asked(struct socket_entry *entry, const void *data, size_t n)
+/* A connection of ours on which a request would tell something. */
+static struct socket_entry *looked_at(int fd)
 {
-	if (LOAD(entry->traits) & TRAIT_SERVED)
-		hindsight_next(entry, data, n);
-	else
-		hindsight_first(entry, data, n);
+	return is_calm(fd) || socket_watched(fd) & WATCH_SERVER ? NULL : socket_find(fd);
 }
 
-static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, const void *data,
-                                              size_t n)
+uint32_t traffic_look(int fd, const void *data, size_t n)
+{
+	const struct socket_entry *entry = looked_at(fd);
+
+	return entry ? hindsight_look(entry, data, n) : 0;
+}
+
+uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
+{
+	const struct socket_entry *entry = looked_at(fd);
+
+	return entry ? hindsight_look_parts(entry, parts, count) : 0;
+}
+
+uint32_t traffic_look_message(int fd, const struct msghdr *message)
+{
+	const struct socket_entry *entry = looked_at(fd);
+
+	return entry ? hindsight_look_message(entry, message) : 0;
+}
+
+static void asked(struct socket_entry *entry, uint32_t print)
+{
+	if (LOAD(entry->traits) & TRAIT_SERVED)
+		hindsight_next(entry, print);
+	else
+		hindsight_first(entry, print);
+}
+
+static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, uint32_t print)
 {
 	int saved = errno;
 	struct socket_entry *entry;
@@ -274,7 +300,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 		if (phase == PHASE_ASKED)
 			lives(fd, entry);
 		else if (phase != PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
-			asked(entry, data, n < (size_t)result ? n : (size_t)result);
+			asked(entry, print);
 	} else if (result < 0 && phase != PHASE_DONE && saved != EINTR) {
 		failed(fd, entry, phase, saved, flags);
 	}
@@ -283,9 +309,9 @@ out:
 	return result;
 }
 
-ssize_t traffic_sent(int fd, ssize_t result, int flags, const void *data, size_t n)
+ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
 {
 	if (result > 0 && is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
 		return result;
-	return sent(fd, result, flags, data, n);
+	return sent(fd, result, flags, print);
 }

@@ -53,7 +53,7 @@ static void see_a_reset(int fd)
 static void see_a_broken_pipe(int fd)
 {
 	errno = EPIPE;
-	traffic_sent(fd, -1, 0, NULL, 0);
+	traffic_sent(fd, -1, 0, 0);
 }
 
 static void see_bytes(int fd)
