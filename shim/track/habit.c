@@ -62,14 +62,21 @@ static unsigned int pair_of(uint32_t run)
 }
 
 /* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
- * rare short one is forgotten. */
+ * rare short one is forgotten. One alone is no habit, and is kept as a negative number: the first
+ * failure is often slow to be answered (code that has never run, a message to print), 40 ms where
+ * the next takes less than one. */
 static void learn_pause(cell64 *cell, int64_t pause)
 {
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
 
 	pause = pause < 1 ? 1 : pause;
 	do {
-		next = seen <= 0 || pause < seen ? pause : seen + (pause - seen) / 256;
+		if (seen == 0)
+			next = -pause;
+		else if (seen < 0)
+			next = seen > -pause ? -seen : pause;
+		else
+			next = pause < seen ? pause : seen + (pause - seen) / 256;
 	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
 	                                                memory_order_relaxed));
 }
@@ -87,7 +94,7 @@ void habit_went_on(struct destination *destination, uint32_t run)
 
 bool habit_has_pause(const struct destination *destination)
 {
-	return atomic_load_explicit(&destination->pause, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
 uint32_t habit_last_try(const struct destination *destination, uint32_t run)

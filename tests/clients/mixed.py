@@ -189,7 +189,7 @@ def listens(port):
 
 def measure_proxy(configure, folder, environment):
     """The same for a proxy, seen from its client."""
-    run = Run(configure(folder), folder, environment, keep_errors=True)
+    run = Run(configure(folder), folder, environment)
     stop, dials, took = threading.Event(), [], []
     workers = [threading.Thread(target=work_on_dead, args=(stop, dials), daemon=True)
                for _ in range(DIALERS)]

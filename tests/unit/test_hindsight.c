@@ -120,6 +120,38 @@ Test(hindsight, a_habit_can_change)
 	             (int)(retries() - mistaken() - before));
 }
 
+/* The first failure may be slow to be answered, where the next are not. */
+Test(hindsight, one_pause_is_no_habit)
+{
+	struct server server = serve(8);
+	struct destination *destination;
+
+	fails(&server, "get one\r\n");
+	destination = destination_at_port(&server);
+	habit_tried_again(destination, 1, 40 * NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS));
+	cr_expect_not(habit_has_pause(destination));
+	habit_tried_again(destination, 1, 30 * NS_PER_MS);
+	cr_expect_not(habit_has_waited(destination, 25 * NS_PER_MS));
+	cr_expect(habit_has_waited(destination, 30 * NS_PER_MS));
+	cr_expect(habit_has_pause(destination));
+	habit_tried_again(destination, 1, NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS));
+}
+
+/* So late does it try again the first time, and at once from then on. */
+Test(hindsight, who_is_slow_once_has_one_first_try)
+{
+	struct server server = serve(8);
+	const struct timespec slow = { .tv_nsec = 20 * NS_PER_MS };
+
+	fails(&server, "get one\r\n");
+	nanosleep(&slow, NULL);
+	for (int i = 0; i < 20; i++)
+		fails(&server, "get one\r\n");
+	cr_expect_eq(retries(), 20, "%d", (int)retries());
+}
+
 static void is_refused(const struct server *server)
 {
 	struct attempt try;
