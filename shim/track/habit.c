@@ -61,12 +61,18 @@ static unsigned int pair_of(uint32_t run)
 	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
 }
 
+void habit_tried_again(struct destination *destination, uint32_t run)
+{
+	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
+}
+
 /* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
  * rare short one is forgotten. One alone is no habit, and is kept as a negative number: the first
  * failure is often slow to be answered (code that has never run, a message to print), 40 ms where
  * the next takes less than one. */
-static void learn_pause(cell64 *cell, int64_t pause)
+void habit_paused(struct destination *destination, int64_t pause)
 {
+	cell64 *cell = &destination->pause;
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
 
 	pause = pause < 1 ? 1 : pause;
@@ -79,12 +85,6 @@ static void learn_pause(cell64 *cell, int64_t pause)
 			next = pause < seen ? pause : seen + (pause - seen) / 256;
 	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
 	                                                memory_order_relaxed));
-}
-
-void habit_tried_again(struct destination *destination, uint32_t run, int64_t age)
-{
-	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
-	learn_pause(&destination->pause, age);
 }
 
 void habit_went_on(struct destination *destination, uint32_t run)

@@ -128,14 +128,14 @@ Test(hindsight, one_pause_is_no_habit)
 
 	fails(&server, "get one\r\n");
 	destination = destination_at_port(&server);
-	habit_tried_again(destination, 1, 40 * NS_PER_MS);
+	habit_paused(destination, 40 * NS_PER_MS);
 	cr_expect(habit_has_waited(destination, NS_PER_MS));
 	cr_expect_not(habit_has_pause(destination));
-	habit_tried_again(destination, 1, 30 * NS_PER_MS);
+	habit_paused(destination, 30 * NS_PER_MS);
 	cr_expect_not(habit_has_waited(destination, 25 * NS_PER_MS));
 	cr_expect(habit_has_waited(destination, 30 * NS_PER_MS));
 	cr_expect(habit_has_pause(destination));
-	habit_tried_again(destination, 1, NS_PER_MS);
+	habit_paused(destination, NS_PER_MS);
 	cr_expect(habit_has_waited(destination, NS_PER_MS));
 }
 
