@@ -4,6 +4,8 @@
 import errors
 from catalog import WAYS
 
+PAUSELESS = 50  # attempts per second of a client that does not pause between them, at least
+
 # A client under the shim may also speak of these: a parked socket ends as one that was not answered,
 # whatever the client makes of that, and a redirected one as one that was refused.
 PARKED = {"timeout", "refused"}
@@ -58,6 +60,11 @@ def compare(done, clients):
             problems.append(f"{s['attempts']} tries, bare {b['attempts']}")
         if way.counted == "udp" and s["attempts"] != b["attempts"]:
             problems.append(f"{s['attempts']} datagrams, bare {b['attempts']}")
+        # A connect to a unix socket that must not wait fails at once, and only the program itself
+        # could pace it (shim/pace/pace.c): one that tries without a pause bare may spin.
+        if way.counted == "unix" and b["attempts"] < PAUSELESS * b["watched"]:
+            if s.get("cpu", 0) > client.most_cpu:
+                problems.append(f"spins: {s['cpu']:.0%} of a processor, and does not bare")
         if way.nature == "slow" and s["attempts"] > 1.1 * b["attempts"] + 2:
             problems.append(f"{s['attempts']} attempts, bare only {b['attempts']}")
 

@@ -132,6 +132,8 @@ Test(hindsight, one_pause_is_no_habit)
 	cr_expect(habit_has_waited(destination, NS_PER_MS));
 	cr_expect_not(habit_has_pause(destination));
 	habit_paused(destination, 30 * NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS), "nor are two that differ");
+	habit_paused(destination, 33 * NS_PER_MS);
 	cr_expect_not(habit_has_waited(destination, 25 * NS_PER_MS));
 	cr_expect(habit_has_waited(destination, 30 * NS_PER_MS));
 	cr_expect(habit_has_pause(destination));
