@@ -129,16 +129,17 @@ def overview(done, clients):
         return
     print("\nThe matrix. Attempts per second, bare > under the shim, while the server fails in the way")
     print("of the column (the shim at ten times its usual pace). 12x: the client ended by itself after")
-    print("12 attempts; -: it does not know that way; half, error and udp are not to be held back.")
-    print(f"\n{'client':<17}" + "".join(f"{w:>12}" for w in ways))
+    print("12 attempts; -: it does not know that way; half, half-reset, error and udp are not to be held back.")
+    print(f"\n{'client':<17}" + "".join(f"{w:>11}" for w in ways))
     for name in rows:
         line = f"{name:<17}"
         for way in ways:
             bare, shim = cells.get((name, way), (None, None))
             text = "-"
-            if bare and shim:
-                text = f"{per_second(bare['result'])}>{per_second(shim['result'])}"
-                text += "!" if shim["result"]["problems"] or bare["result"]["problems"] else ""
-            line += f"{text:>12}"
+            if bare or shim:
+                both = [case["result"] if case else {} for case in (bare, shim)]
+                text = ">".join(map(per_second, both))
+                text += "!" if any(r.get("problems") for r in both) else ""
+            line += f"{text:>11}"
         print(line.rstrip())
     print(f"{len(rows)} clients, {len(ways)} ways of failing, {len(cells)} cells; ! marks a failure")

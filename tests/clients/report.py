@@ -68,6 +68,7 @@ def averages(done):
             for what, key, most in (
                 (f"attempts in the first {pace.first} s", "attempts", pace.mean_first),
                 ("attempts per second after that", "after_rate", pace.mean_after_rate),
+                ("retries taken for first tries", "too_free", catalog.MEAN_TOO_FREE),
             ):
                 mean = sum(r[key] for r in group) / len(group)
                 good = mean <= most

@@ -55,8 +55,9 @@ def own_loops():
                           "ConnectTimeout=1", "-p", "{port}", "nobody@{host}"], "",
              ("refused", "silent"), endless=True, foreign=True, calm=True),
         front("nginx", PAGE, (*TCP, "silent"), excused=10),
-        # Its checks run on the thread that takes requests, so a new request excuses the next check.
-        front("haproxy", PAGE, ("refused", "silent"), excused=10),
+        # Its checks run on the threads that take requests. Each request may excuse a check on the
+        # thread that accepted its connection, and one on the thread that read it.
+        front("haproxy", PAGE, ("refused", "silent"), excused=20),
         front("rsyslog", "", ("refused", "silent"), foreign=True),
     ]
 
