@@ -167,6 +167,35 @@ static void is_refused(const struct server *server)
 	host_close(fd);
 }
 
+/* As one that was parked, and came back so much later. */
+static void is_held_back(const struct server *server, int64_t ms)
+{
+	const struct timespec while_parked = { .tv_nsec = ms * NS_PER_MS };
+	struct attempt try;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&server->address,
+	                                sizeof(server->address)));
+	attempt_unanswered(&try, monotonic());
+	host_close(fd);
+	nanosleep(&while_parked, NULL);
+}
+
+/* It is no pause of the program's. */
+Test(hindsight, no_pause_is_learned_from_what_we_held_back)
+{
+	struct server server = serve(8);
+
+	fails(&server, "get one\r\n");
+	for (int i = 0; i < 3; i++) {
+		is_held_back(&server, 20);
+		fails(&server, "get one\r\n");
+	}
+	cr_expect_eq(destination_at_port(&server)->pause, 0);
+	cr_expect_eq(retries(), 6);
+	cr_expect_gt(destination_at_port(&server)->habit, 0, "that it tried again is known");
+}
+
 /* Tries that reach nobody send nothing, and are still tries of the same request. */
 Test(hindsight, refused_tries_count)
 {
