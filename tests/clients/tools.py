@@ -70,9 +70,10 @@ def process_loops():
                                "--connect-timeout=1", "--allow-overwrite=true", "-o", "page", url],
               further=(*TCP, *SLOW), **foreign),
         until("until tnftp", ["tnftp", "-q", "1", "-o", "-", url], PAGE,
-              further=("refused", "read-close", *SLOW, "error", "servfail"),
-              why_not="a SIGPIPE inside stdio ends it with its socket open, and nobody sees how the "
-                      "attempt went (its next process is taken for a first try)", **PROCESSES),
+              further=("refused", *SLOW, "error", "servfail"),
+              why_not="it sends each line by itself, so that a SIGPIPE may end it with its socket open, "
+                      "and nobody sees how the attempt went (its next process is taken for a first "
+                      "try)", **PROCESSES),
         until("until w3m", ["-line", "w3m", "-dump_source", url], PAGE, further=("refused", *SLOW),
               **PROCESSES),
         until("until mosq.._sub", ["mosquitto_sub", "-h", "{host}", "-p", "{port}", "-t", "x", "-C",
