@@ -46,8 +46,8 @@ struct destination {
 	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
 	cell64 habit;                     /* what the program does after failures, track/habit.h */
 	cell64 answerers;                 /* whether threads answer each other's failures */
-	cell64 pause;                     /* ns, how soon it tries again at the earliest */
-	cell64 presumed;                  /* attempts taken for new work since the last success */
+	cell64 pause;    /* ns, the shortest before it tries again; < 0: seen once */
+	cell64 presumed; /* attempts taken for new work since the last success */
 	struct budget budget;
 	struct tally tally;
 	char name[REGION_NAME]; /* NUL-terminated */

@@ -242,7 +242,8 @@ void attempt_start(const struct attempt *try)
 		          (try->excused ? TRAIT_EXCUSED : 0) |
 		          (try->trial.counted ? TRAIT_COUNTED : 0) |
 		          (try->answered.passed ? TRAIT_PASSED : 0) |
-		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0),
+		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
+		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0),
 	};
 	socket_enter(try->fd, &entry);
 }

@@ -61,23 +61,39 @@ static unsigned int pair_of(uint32_t run)
 	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
 }
 
-/* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
- * rare short one is forgotten. */
-static void learn_pause(cell64 *cell, int64_t pause)
+void habit_tried_again(struct destination *destination, uint32_t run)
 {
+	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
+}
+
+/* As much alike as two pauses of a program that sleeps before it tries again; so are two without
+ * any. */
+static bool agree(int64_t a, int64_t b)
+{
+	int64_t shorter = a < b ? a : b, longer = a < b ? b : a;
+
+	return longer - shorter <= shorter / 4 || longer < PAUSE_MIN;
+}
+
+/* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
+ * rare short one is forgotten. There is no habit until two in a row agree; the last is kept as a
+ * negative number. The first failures are often slow to be answered (code that has never run, a
+ * message to print, a busy machine): 40 ms where the next takes less than one. */
+void habit_paused(struct destination *destination, int64_t pause)
+{
+	cell64 *cell = &destination->pause;
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
 
 	pause = pause < 1 ? 1 : pause;
 	do {
-		next = seen <= 0 || pause < seen ? pause : seen + (pause - seen) / 256;
+		if (seen < 0 && agree(pause, seen == INT64_MIN ? INT64_MAX : -seen))
+			next = seen > -pause ? -seen : pause;
+		else if (seen <= 0)
+			next = -pause;
+		else
+			next = pause < seen ? pause : seen + (pause - seen) / 256;
 	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
 	                                                memory_order_relaxed));
-}
-
-void habit_tried_again(struct destination *destination, uint32_t run, int64_t age)
-{
-	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
-	learn_pause(&destination->pause, age);
 }
 
 void habit_went_on(struct destination *destination, uint32_t run)
@@ -87,7 +103,7 @@ void habit_went_on(struct destination *destination, uint32_t run)
 
 bool habit_has_pause(const struct destination *destination)
 {
-	return atomic_load_explicit(&destination->pause, memory_order_relaxed) != 0;
+	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
 uint32_t habit_last_try(const struct destination *destination, uint32_t run)

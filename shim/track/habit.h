@@ -16,8 +16,11 @@
 
 #include "report/region.h"
 
-/* `age` ns after the last of `run` (>= 1) failed tries of one request the program tried again. */
-void habit_tried_again(struct destination *destination, uint32_t run, int64_t age);
+/* After `run` (>= 1) failed tries of one request the program tried again. */
+void habit_tried_again(struct destination *destination, uint32_t run);
+
+/* It let so many ns pass before it did. */
+void habit_paused(struct destination *destination, int64_t pause);
 
 /* After `run` failed tries of one request the program went on to another. */
 void habit_went_on(struct destination *destination, uint32_t run);

@@ -23,7 +23,10 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	uint32_t run = failure->run;
 
 	if (failure->counted)
-		habit_tried_again(destination, run, LOAD(entry->began) - failure->at);
+		habit_tried_again(destination, run);
+	/* After a connect that was held back most of the pause is ours. */
+	if (failure->counted && !failure->held)
+		habit_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
 		habit_answered(destination, failure->owner != LOAD(entry->owner));
 	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
@@ -131,6 +134,7 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 		.print = LOAD(entry->answered_print),
 		.run = LOAD(entry->answered_run),
 		.counted = traits & TRAIT_ANSWERS_COUNTED,
+		.held = traits & TRAIT_ANSWERS_HELD,
 		.passed = true,
 	};
 	struct unanswered other;

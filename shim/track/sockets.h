@@ -56,6 +56,7 @@ enum {
 	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
 	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its run was known to, too */
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
+	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
 };
 
 struct socket_entry {
@@ -121,8 +122,8 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
 static inline bool socket_turn(int fd, enum phase from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
-	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_WAITED |
-	                              TRAIT_NOWAIT;
+	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
+	                              TRAIT_WAITED | TRAIT_NOWAIT;
 	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);

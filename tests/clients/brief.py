@@ -135,8 +135,7 @@ def judge(lab, client, way, result, problems):
         most = FAST.most_first * client.lookups + client.excused * watched
         if attempts > most:
             problems.append(f"{attempts} attempts in {watched:.1f} s, not {most:.0f}")
-    # A connect to a unix socket that must not wait fails at once, and the program itself is the only
-    # one who could pace it (shim/pace/pace.c); bare it spins no less.
-    paced = way.counted != "unix"
-    if way.nature != "free" and paced and not client.gives_up and result["cpu"] > client.most_cpu:
+    # On a unix socket it may spin, if it does bare (matrix.compare).
+    paced = way.nature != "free" and way.counted != "unix" and not client.gives_up
+    if paced and result["cpu"] > client.most_cpu:
         problems.append(f"spins: {result['cpu']:.0%} of a processor while waiting")

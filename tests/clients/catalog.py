@@ -78,7 +78,7 @@ class Client:
     gives_up: bool = False  # ends by itself during the outage: bare and under the shim alike
     foreign: bool = False  # the server does not speak its language: an accepted connection must do
     service: bool = False  # started by loops/front.py, which itself is not under the shim
-    excused: int = 0  # attempts a second that are new work, and so free
+    excused: int = 0  # attempts a second that are, or seem to be, new work, and so free
     most_cpu: float = 0.10  # of a processor, while the shim holds it back
     environment: dict = field(default_factory=dict)
 
@@ -224,6 +224,8 @@ class Pace:
     most_after: int = 12
     mean_after_rate: float = 0.3
 
+
+MEAN_TOO_FREE = 0.1  # retries that are taken for first tries, in an outage of one client that loops
 
 DEFAULT = Pace("default", "", 30, 10, 10)
 # Everything ten times faster, so that 3 s show what 30 s would.

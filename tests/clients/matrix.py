@@ -4,6 +4,8 @@
 import errors
 from catalog import WAYS
 
+PAUSELESS = 50  # attempts per second of a client that does not pause between them, at least
+
 # A client under the shim may also speak of these: a parked socket ends as one that was not answered,
 # whatever the client makes of that, and a redirected one as one that was refused.
 PARKED = {"timeout", "refused"}
@@ -58,6 +60,11 @@ def compare(done, clients):
             problems.append(f"{s['attempts']} tries, bare {b['attempts']}")
         if way.counted == "udp" and s["attempts"] != b["attempts"]:
             problems.append(f"{s['attempts']} datagrams, bare {b['attempts']}")
+        # A connect to a unix socket that must not wait fails at once, and only the program itself
+        # could pace it (shim/pace/pace.c): one that tries without a pause bare may spin.
+        if way.counted == "unix" and b["attempts"] < PAUSELESS * b["watched"]:
+            if s.get("cpu", 0) > client.most_cpu:
+                problems.append(f"spins: {s['cpu']:.0%} of a processor, and does not bare")
         if way.nature == "slow" and s["attempts"] > 1.1 * b["attempts"] + 2:
             problems.append(f"{s['attempts']} attempts, bare only {b['attempts']}")
 
@@ -122,16 +129,17 @@ def overview(done, clients):
         return
     print("\nThe matrix. Attempts per second, bare > under the shim, while the server fails in the way")
     print("of the column (the shim at ten times its usual pace). 12x: the client ended by itself after")
-    print("12 attempts; -: it does not know that way; half, error and udp are not to be held back.")
-    print(f"\n{'client':<17}" + "".join(f"{w:>12}" for w in ways))
+    print("12 attempts; -: it does not know that way; half, half-reset, error and udp are not to be held back.")
+    print(f"\n{'client':<17}" + "".join(f"{w:>11}" for w in ways))
     for name in rows:
         line = f"{name:<17}"
         for way in ways:
             bare, shim = cells.get((name, way), (None, None))
             text = "-"
-            if bare and shim:
-                text = f"{per_second(bare['result'])}>{per_second(shim['result'])}"
-                text += "!" if shim["result"]["problems"] or bare["result"]["problems"] else ""
-            line += f"{text:>12}"
+            if bare or shim:
+                both = [case["result"] if case else {} for case in (bare, shim)]
+                text = ">".join(map(per_second, both))
+                text += "!" if any(r.get("problems") for r in both) else ""
+            line += f"{text:>11}"
         print(line.rstrip())
     print(f"{len(rows)} clients, {len(ways)} ways of failing, {len(cells)} cells; ! marks a failure")

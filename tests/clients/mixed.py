@@ -17,10 +17,12 @@ from lab import Run, wait_until
 
 MIXED = os.path.join(HERE, "mixed")
 DEAD, FRONT = PORT + 1, PORT + 2
-REQUESTS, DIALERS, ROUNDS = 3000, 4, 3
+REQUESTS, DIALERS, ROUNDS = 1500, 4, 3
 LIMIT = 30  # seconds for one round
 ROUND = 1.5  # seconds at least, as long as a parked connect takes
-LEAST = 1 / 3  # of the healthy requests per second of the bare program
+# Of the healthy requests per second of the bare program. Redirected connects fail as fast as real
+# ones, and cost more: down to 0.4 where the processor is the limit. A sleep would show as 0.01.
+LEAST = 1 / 5
 SLOWEST = 1_000_000  # µs for one healthy request
 
 WAYS = ("bare", "park", "redirect")
@@ -189,7 +191,7 @@ def listens(port):
 
 def measure_proxy(configure, folder, environment):
     """The same for a proxy, seen from its client."""
-    run = Run(configure(folder), folder, environment, keep_errors=True)
+    run = Run(configure(folder), folder, environment)
     stop, dials, took = threading.Event(), [], []
     workers = [threading.Thread(target=work_on_dead, args=(stop, dials), daemon=True)
                for _ in range(DIALERS)]

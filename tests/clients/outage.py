@@ -11,6 +11,7 @@ from lab import wait_until
 BARE_SECONDS, BARE_ATTEMPTS = 1.0, 20000
 BARE_LEAST = 10  # per second; a client that is slow by itself would prove nothing
 SECOND = 1_000_000_000
+LIST = 6  # entries of a list that go free in an outage; STORM_OF_ONES in shim/track/habit.c
 
 
 def fail(lab, way):
@@ -139,8 +140,11 @@ def shim(lab, client, failure, pace, library, scope="process"):
         ours = f"dns:{NAME}" if way.counted == "dns" else f":{PORT}"
         kinds = [r.get("kind") for r in records if r.get("dest", "").endswith(ours)]
         wanted = client.lookups if way.counted == "dns" else 1
-        most = wanted + 6 if client.entries else wanted  # see shim/track/habit.c
-        if not wanted <= kinds.count("first") <= most:  # one client that loops has one first try
+        # One client that loops has one first try. Of a list some entries more are free. And on a busy
+        # machine two late tries may look like a pause, after which the next seems to be something
+        # else; how rare that is, the mean over all runs says (report.averages).
+        most = wanted + (LIST if client.entries else 1)
+        if not wanted <= kinds.count("first") <= most:
             problems.append(f"{kinds.count('first')} attempts were taken for first tries")
     finally:
         run.kill()
@@ -157,6 +161,7 @@ def shim(lab, client, failure, pace, library, scope="process"):
         "parked": parked,
         "records": len(records),
         "first_tries": kinds.count("first"),
+        "too_free": 0 if client.entries else kinds.count("first") - wanted,
         "retries": kinds.count("retry"),
         "problems": problems,
     }

@@ -68,6 +68,7 @@ def averages(done):
             for what, key, most in (
                 (f"attempts in the first {pace.first} s", "attempts", pace.mean_first),
                 ("attempts per second after that", "after_rate", pace.mean_after_rate),
+                ("retries taken for first tries", "too_free", catalog.MEAN_TOO_FREE),
             ):
                 mean = sum(r[key] for r in group) / len(group)
                 good = mean <= most
@@ -99,9 +100,10 @@ def healthy_table(done):
               "; ".join(f"{what}: {n}" for what, n in seen.items()))
 
 
-def left_out(clients):
+def left_out(done, clients):
+    shown = {c["client"] for c in done if c["kind"] in ("outage", "matrix")}
     for client in clients:
-        if client.why_not:
+        if client.why_not and client.name in shown:
             known = (*client.failures, *client.further, "unix", "udp")
             absent = [w for w in catalog.WAYS if w not in known]
             print(f"not in the table: {client.name} against {', '.join(absent)}: {client.why_not}")
@@ -115,7 +117,7 @@ def tables(done, seconds, clients):
     mixed.report(done)
     matrix.blocks(done)
     matrix.overview(done, clients)
-    left_out(clients)
+    left_out(done, clients)
     print()
     good, bad = averages(done)
     for case in (c for c in done if c["result"]["problems"]):

@@ -55,8 +55,9 @@ def own_loops():
                           "ConnectTimeout=1", "-p", "{port}", "nobody@{host}"], "",
              ("refused", "silent"), endless=True, foreign=True, calm=True),
         front("nginx", PAGE, (*TCP, "silent"), excused=10),
-        # Its checks run on the thread that takes requests, so a new request excuses the next check.
-        front("haproxy", PAGE, ("refused", "silent"), excused=10),
+        # Its checks run on the threads that take requests. Each request may excuse a check on the
+        # thread that accepted its connection, and one on the thread that read it.
+        front("haproxy", PAGE, ("refused", "silent"), excused=20),
         front("rsyslog", "", ("refused", "silent"), foreign=True),
     ]
 
@@ -69,9 +70,10 @@ def process_loops():
                                "--connect-timeout=1", "--allow-overwrite=true", "-o", "page", url],
               further=(*TCP, *SLOW), **foreign),
         until("until tnftp", ["tnftp", "-q", "1", "-o", "-", url], PAGE,
-              further=("refused", "read-close", *SLOW, "error", "servfail"),
-              why_not="a SIGPIPE inside stdio ends it with its socket open, and nobody sees how the "
-                      "attempt went (its next process is taken for a first try)", **PROCESSES),
+              further=("refused", *SLOW, "error", "servfail"),
+              why_not="it sends each line by itself, so that a SIGPIPE may end it with its socket open, "
+                      "and nobody sees how the attempt went (its next process is taken for a first "
+                      "try)", **PROCESSES),
         until("until w3m", ["-line", "w3m", "-dump_source", url], PAGE, further=("refused", *SLOW),
               **PROCESSES),
         until("until mosq.._sub", ["mosquitto_sub", "-h", "{host}", "-p", "{port}", "-t", "x", "-C",

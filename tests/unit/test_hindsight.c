@@ -133,6 +133,40 @@ Test(hindsight, a_habit_can_change)
 	             (int)(retries() - mistaken() - before));
 }
 
+/* The first failure may be slow to be answered, where the next are not. */
+Test(hindsight, one_pause_is_no_habit)
+{
+	struct server server = serve(8);
+	struct destination *destination;
+
+	fails(&server, "get one\r\n");
+	destination = destination_at_port(&server);
+	habit_paused(destination, 40 * NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS));
+	cr_expect_not(habit_has_pause(destination));
+	habit_paused(destination, 30 * NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS), "nor are two that differ");
+	habit_paused(destination, 33 * NS_PER_MS);
+	cr_expect_not(habit_has_waited(destination, 25 * NS_PER_MS));
+	cr_expect(habit_has_waited(destination, 30 * NS_PER_MS));
+	cr_expect(habit_has_pause(destination));
+	habit_paused(destination, NS_PER_MS);
+	cr_expect(habit_has_waited(destination, NS_PER_MS));
+}
+
+/* So late does it try again the first time, and at once from then on. */
+Test(hindsight, who_is_slow_once_has_one_first_try)
+{
+	struct server server = serve(8);
+	const struct timespec slow = { .tv_nsec = 20 * NS_PER_MS };
+
+	fails(&server, "get one\r\n");
+	nanosleep(&slow, NULL);
+	for (int i = 0; i < 20; i++)
+		fails(&server, "get one\r\n");
+	cr_expect_eq(retries(), 20, "%d", (int)retries());
+}
+
 static void is_refused(const struct server *server)
 {
 	struct attempt try;
@@ -144,6 +178,35 @@ static void is_refused(const struct server *server)
 	errno = ECONNREFUSED;
 	attempt_settle(&try, -1);
 	host_close(fd);
+}
+
+/* As one that was parked, and came back so much later. */
+static void is_held_back(const struct server *server, int64_t ms)
+{
+	const struct timespec while_parked = { .tv_nsec = ms * NS_PER_MS };
+	struct attempt try;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&server->address,
+	                                sizeof(server->address)));
+	attempt_unanswered(&try, monotonic());
+	host_close(fd);
+	nanosleep(&while_parked, NULL);
+}
+
+/* It is no pause of the program's. */
+Test(hindsight, no_pause_is_learned_from_what_we_held_back)
+{
+	struct server server = serve(8);
+
+	fails(&server, "get one\r\n");
+	for (int i = 0; i < 3; i++) {
+		is_held_back(&server, 20);
+		fails(&server, "get one\r\n");
+	}
+	cr_expect_eq(destination_at_port(&server)->pause, 0);
+	cr_expect_eq(retries(), 6);
+	cr_expect_gt(destination_at_port(&server)->habit, 0, "that it tried again is known");
 }
 
 /* Tries that reach nobody send nothing, and are still tries of the same request. */
