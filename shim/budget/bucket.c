@@ -156,6 +156,20 @@ void bucket_deposit(struct bucket *bucket, const struct bucket_rule *rule, int64
 	} while (!exchange(bucket, &seen, next));
 }
 
+void bucket_drain(struct bucket *bucket, const struct bucket_rule *rule, int64_t cost, int64_t now)
+{
+	uint64_t loss = clamp(cost, 0, BUCKET_CAPACITY_MAX);
+	int64_t seen, next;
+
+	refill(bucket, rule, now);
+	seen = atomic_load_explicit(&bucket->holding, memory_order_relaxed);
+	do {
+		uint64_t tokens = tokens_in(seen, rule);
+
+		next = packed(capacity_of(rule), tokens > loss ? tokens - loss : 0);
+	} while (!exchange(bucket, &seen, next));
+}
+
 int64_t bucket_wait(struct bucket *bucket, const struct bucket_rule *rule, int64_t cost,
                     int64_t now)
 {

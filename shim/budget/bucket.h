@@ -52,6 +52,9 @@ int64_t bucket_withdraw(struct bucket *bucket, const struct bucket_rule *rule, i
 /* Puts mt back (a refund, or what a success earned), never above capacity. */
 void bucket_deposit(struct bucket *bucket, const struct bucket_rule *rule, int64_t mt);
 
+/* Takes cost mt, or what there is of it, threshold or not. */
+void bucket_drain(struct bucket *bucket, const struct bucket_rule *rule, int64_t cost, int64_t now);
+
 /* ns until the floor alone makes `cost` payable (0 = now, INT64_MAX = never): exact, a withdrawal
  * that comes so much later succeeds if nobody else has taken the tokens, and none before does. */
 int64_t bucket_wait(struct bucket *bucket, const struct bucket_rule *rule, int64_t cost,

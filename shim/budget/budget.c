@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Composes a destination's budget with the process-wide one.
+ * Composes a destination's budget, as its strategy decides, with the process-wide one.
  *
  * The cells are not changed together, and need not be: tokens keep their own sums (bucket.c), the
  * streak and the probe are each decided by one compare-and-swap, and the rest are hints whose worst
@@ -8,6 +8,7 @@
  * have scribbled.
  */
 #include "budget/budget.h"
+#include "budget/strategy.h"
 
 #define STREAK_MAX INT64_C(1000000000)
 
@@ -73,10 +74,21 @@ static int64_t probe_wait(const struct account *account, int64_t now, int64_t *l
 	return greater(probe - (now - *last), 0);
 }
 
-/* ns until both buckets can pay, whatever the probe says. */
-static int64_t buckets_wait(const struct account *account, int64_t cost, int64_t now)
+/* True if neither tokens nor time make a retry go, but the probe alone. */
+static bool is_barred(const struct account *account)
 {
-	return greater(bucket_wait(&account->budget->bucket, &account->policy->bucket, cost, now),
+	int64_t most = account->policy->max_attempts;
+
+	return look(&account->budget->barred) != 0 ||
+	       (most > 0 && look(&account->budget->streak) >= most);
+}
+
+/* ns until both budgets can pay, whatever the probe says. */
+static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t now)
+{
+	if (is_barred(account))
+		return INT64_MAX;
+	return greater(strategy_of(account->policy)->wait(account, cost, now),
 	               bucket_wait(account->process, account->process_rule, cost, now));
 }
 
@@ -88,15 +100,17 @@ static int64_t longest_delay(const struct policy *policy)
 
 static bool pay(const struct account *account, int64_t cost, int64_t now)
 {
-	struct bucket *own = &account->budget->bucket;
-	const struct bucket_rule *rule = &account->policy->bucket;
-	int64_t taken = bucket_withdraw(own, rule, cost, now);
+	const struct strategy_calls *strategy = strategy_of(account->policy);
+	int64_t taken;
 
+	if (is_barred(account))
+		return false;
+	taken = strategy->take(account, cost, now);
 	if (taken < 0)
 		return false;
 	if (bucket_withdraw(account->process, account->process_rule, cost, now) >= 0)
 		return true;
-	bucket_deposit(own, rule, taken);
+	strategy->give_back(account, taken, false);
 	return false;
 }
 
@@ -120,7 +134,14 @@ int64_t budget_cost(const struct policy *policy, enum failure answered)
 
 void budget_first_try(const struct account *account, int64_t now)
 {
-	put(&account->budget->admitted_at, moment(now));
+	now = moment(now);
+	put(&account->budget->admitted_at, now);
+	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
+}
+
+int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
+{
+	return strategy_of(account->policy)->level(account, moment(now), limit);
 }
 
 int64_t budget_delay(const struct account *account, uint64_t *random)
@@ -134,7 +155,7 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
 	int64_t last;
 
 	now = moment(now);
-	return lesser(buckets_wait(account, cost, now), probe_wait(account, now, &last));
+	return lesser(budgets_wait(account, cost, now), probe_wait(account, now, &last));
 }
 
 int64_t budget_probe_wait(const struct account *account, int64_t now)
@@ -152,7 +173,7 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 	if (look(&account->budget->streak) > 0)
 		due = lesser(greater(look(&account->budget->due_at), now) - now,
 		             longest_delay(account->policy));
-	due = greater(due, buckets_wait(account, cost, now));
+	due = greater(due, budgets_wait(account, cost, now));
 	return lesser(due, probe_wait(account, now, &last));
 }
 
@@ -176,7 +197,7 @@ enum admission budget_admit(const struct account *account, int64_t cost, int64_t
 
 void budget_refund(const struct account *account, int64_t cost)
 {
-	bucket_deposit(&account->budget->bucket, &account->policy->bucket, cost);
+	strategy_of(account->policy)->give_back(account, cost, true);
 	bucket_deposit(account->process, account->process_rule, cost);
 }
 
@@ -192,6 +213,13 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t now, u
 			streak = in_streak(streak + 1);
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
+
+	strategy_of(account->policy)->note(account, NOTE_FAILURE, account->policy->cost, now);
+	if (account->policy->sample < PPM_WHOLE)
+		put(&budget->barred,
+		    random_upto(random, PPM_WHOLE - 1) >= greater(account->policy->sample, 0));
+	else if (look(&budget->barred) != 0)
+		put(&budget->barred, 0);
 
 	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
 	 * a herd of first tries. */
@@ -209,8 +237,8 @@ int64_t budget_success(const struct account *account, int64_t now)
 	struct budget *budget = account->budget;
 	int64_t ended = 0;
 
-	(void)now; /* the floor is paid at the next withdrawal: a success costs one swap less */
-	bucket_deposit(&budget->bucket, &account->policy->bucket, account->policy->bucket.earn);
+	now = moment(now); /* the floor is paid at the next withdrawal: a swap less here */
+	strategy_of(account->policy)->note(account, NOTE_SUCCESS, 0, now);
 	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
 	if (look(&budget->streak) != 0)
 		ended =
@@ -219,6 +247,7 @@ int64_t budget_success(const struct account *account, int64_t now)
 		put(&budget->due_at, 0);
 		put(&budget->last_delay, 0);
 		put(&budget->delay_before, 0);
+		put(&budget->barred, 0);
 	}
 	return ended;
 }

@@ -9,6 +9,7 @@
 
 #include "budget/backoff.h"
 #include "budget/bucket.h"
+#include "budget/slices.h"
 
 /* The state of one destination, in shared memory. All-zero is a valid, new budget. */
 struct budget {
@@ -19,6 +20,11 @@ struct budget {
 	cell64 due_at;       /* ns, not before: for callers that cannot wait; 0 = at once */
 	cell64 last_delay;   /* ns, the delay that due_at was drawn with */
 	cell64 delay_before; /* ns, the one before: decorrelated jitter draws from it */
+	cell64 barred;       /* the last failure is one of those that `sample` does not retry */
+	cell64 paid;         /* mt, what the retry that is under way has cost, 0 = none is */
+	cell64 dice;         /* state of the generator that strategies draw from */
+	/* What strategies count over their window; what each is used for is the strategy's. */
+	struct slices requests, accepts, spent;
 };
 
 /* Everything one verdict draws on. */
@@ -35,6 +41,10 @@ enum admission {
 	REFUSED,
 };
 
+/* What is left of the destination's own budget, and in *limit how much there can be: mt, for
+ * records. */
+int64_t budget_level(const struct account *account, int64_t now, int64_t *limit);
+
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 
@@ -45,7 +55,8 @@ void budget_first_try(const struct account *account, int64_t now);
  * Changes nothing but *random: several callers that wait for one destination draw one each. */
 int64_t budget_delay(const struct account *account, uint64_t *random);
 
-/* ns until both buckets can pay cost or the probe falls due, whichever is sooner; 0 = now. */
+/* ns until strategy and process-wide bucket can pay cost or the probe falls due, whichever is
+ * sooner; 0 = now. */
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
 
 /* ns until an attempt goes whatever the backoff and the tokens say; 0 = now. */
@@ -54,9 +65,9 @@ int64_t budget_probe_wait(const struct account *account, int64_t now);
 /* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe. */
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
 
-/* Takes cost from the destination's bucket and then from the process-wide one, all-or-nothing;
- * failing that lets one caller through per `probe`, the destination's, which overrides both
- * buckets. Called when the wait is over: nothing is held while a caller waits.
+/* Takes cost from the destination's budget, as its strategy says, and then from the process-wide
+ * one, all-or-nothing; failing that lets one caller through per `probe`, the destination's, which
+ * overrides both buckets. Called when the wait is over: nothing is held while a caller waits.
  *
  * An admission uses up the due moment: while the streak lasts, due_at moves to half a ceiling (the
  * mean of full jitter) from now, or many callers that cannot wait would all go at one moment. The
@@ -74,11 +85,30 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t now, u
  * of callers that race exactly one is told, and reports the recovery. */
 int64_t budget_success(const struct account *account, int64_t now);
 
+/* True if the destination's own budget counts, or earns by, one more success. */
+static inline bool budget_counts_success(const struct account *account)
+{
+	const struct policy *policy = account->policy;
+
+	switch (policy->strategy) {
+	case STRATEGY_CONCURRENCY:
+		return false;
+	case STRATEGY_WINDOW:
+		return policy->ratio_of == RATIO_OF_SUCCESSES;
+	case STRATEGY_ADAPTIVE:
+	case STRATEGY_THROTTLE:
+	case STRATEGY_PROBABILISTIC:
+		return true;
+	default:
+		return !bucket_full(&account->budget->bucket, &policy->bucket);
+	}
+}
+
 /* True if budget_success() would change something. Reads only: the data path asks this first. */
 static inline bool budget_wants_success(const struct account *account)
 {
 	return atomic_load_explicit(&account->budget->streak, memory_order_relaxed) != 0 ||
-	       !bucket_full(&account->budget->bucket, &account->policy->bucket) ||
+	       budget_counts_success(account) ||
 	       !bucket_full(account->process, account->process_rule);
 }
 

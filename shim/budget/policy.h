@@ -23,8 +23,33 @@ enum mode {
 	MODE_ENFORCE,
 };
 
+/* What decides about a destination's retries; one file each, see strategy.h. */
 enum strategy {
 	STRATEGY_BUCKET,
+	STRATEGY_WINDOW,
+	STRATEGY_ADAPTIVE,
+	STRATEGY_THROTTLE,
+	STRATEGY_PROBABILISTIC,
+	STRATEGY_CONCURRENCY,
+	STRATEGY_COUNT,
+};
+
+/* What takes tokens out of a destination's bucket. */
+enum charge {
+	CHARGE_RETRY,   /* a retry, before it goes */
+	CHARGE_FAILURE, /* every failure, that of a first try too; retries only look at the level */
+};
+
+/* What a window's `ratio` is a share of. */
+enum ratio_of {
+	RATIO_OF_SUCCESSES,
+	RATIO_OF_REQUESTS, /* first tries, whatever became of them */
+};
+
+/* How a window's `window_min` and what was earned come together. */
+enum reserve {
+	RESERVE_LEAST, /* the larger of the two */
+	RESERVE_EXTRA, /* the sum */
 };
 
 enum jitter {
@@ -79,18 +104,32 @@ struct backoff_rule {
 struct policy {
 	struct bucket_rule bucket;
 	struct backoff_rule backoff;
-	int64_t cost;         /* mt per retry */
-	int64_t cost_timeout; /* mt per retry that answers a timeout */
-	int64_t probe;        /* ns after which an attempt goes whatever the tokens say, > 0 */
-	int64_t max_wait;     /* ns, bound of one wait inside a blocking call */
-	int64_t horizon;      /* ns, age at which an unanswered failure is forgotten */
-	int64_t min_life;     /* ns, age from which a one-way connection counts as a success */
-	int32_t mode;         /* enum mode */
-	int32_t strategy;     /* enum strategy */
-	int32_t nonblocking;  /* enum nonblocking */
-	int32_t udp;          /* boolean: a datagram is a request */
-	int32_t udp_deny;     /* enum udp_deny */
-	int32_t deny_errno;   /* 0 = the destination's last real error */
+	int64_t ratio;           /* mt per success, request or attempt in flight */
+	int64_t window;          /* ns that the counts reach back */
+	int64_t window_min;      /* mt per window */
+	int64_t k;               /* thousandths, >= 1000: requests tolerated per success */
+	int64_t target;          /* ppm: load that retries may add */
+	int64_t min_concurrency; /* retries in flight, whatever the ratio says */
+	int64_t sample;          /* ppm of the failures that may be retried */
+	int64_t max_attempts;    /* failures in a row after which only the probe goes; 0 = none */
+	int64_t instances;       /* of which this is one: they share what time gives, >= 1 */
+	int64_t cost;            /* mt per retry */
+	int64_t cost_timeout;    /* mt per retry that answers a timeout */
+	int64_t probe;           /* ns after which an attempt goes whatever the tokens say, > 0 */
+	int64_t max_wait;        /* ns, bound of one wait inside a blocking call */
+	int64_t horizon;         /* ns, age at which an unanswered failure is forgotten */
+	int64_t min_life;        /* ns, age from which a one-way connection counts as a success */
+	int32_t mode;            /* enum mode */
+	int32_t strategy;        /* enum strategy */
+	int32_t preset;   /* enum preset of config/presets.h; only to show where keys come from */
+	int32_t charge;   /* enum charge */
+	int32_t refund;   /* boolean: a retry that succeeds gets its tokens back, and earns none */
+	int32_t ratio_of; /* enum ratio_of */
+	int32_t reserve;  /* enum reserve */
+	int32_t nonblocking; /* enum nonblocking */
+	int32_t udp;         /* boolean: a datagram is a request */
+	int32_t udp_deny;    /* enum udp_deny */
+	int32_t deny_errno;  /* 0 = the destination's last real error */
 };
 
 #endif

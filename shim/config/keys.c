@@ -10,6 +10,7 @@
 #define TOKENS(n)       ((n)*MT_PER_TOKEN)
 #define PERCENT(n)      ((n) * (PPM_WHOLE / 100))
 #define MILLISECONDS(n) ((n)*NS_PER_MS)
+#define SECONDS(n)      ((n)*NS_PER_S)
 #define HOURS(n)        ((n)*3600 * NS_PER_S)
 
 const struct key config_keys[KEY_COUNT] = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The section lines of the file: which section is meant, and whether it may stand here. */
+#include "config/presets.h"
 #include "config/reading.h"
 
 #include <string.h>
@@ -54,8 +55,33 @@ static void check_backoff(struct reading *reading)
 	bound_by_cap(reading, KEY_DESTINATION_min, &backoff->min);
 }
 
+/* Fills in what the section does not say itself, now that all of it has been read. */
+static void apply_preset(struct reading *reading)
+{
+	struct policy *policy = &reading->config->policies[reading->policy];
+	struct origins *origins = reading->source->origins;
+	uint16_t line = reading->seen[KEY_DESTINATION_preset];
+	char unused[8];
+	struct text why;
+
+	if (!line)
+		return; /* one of [destination default] has been applied there */
+	text_start(&why, unused, sizeof(unused));
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const char *value = preset_value((enum preset)policy->preset, (enum key_index)i);
+
+		if (!value || reading->seen[i])
+			continue;
+		value_store(&config_keys[i], policy, value, &why);
+		if (origins)
+			origins->destination[reading->policy][i] = line;
+	}
+}
+
 void reading_leave_section(struct reading *reading)
 {
+	if (reading->section == SECTION_DESTINATION)
+		apply_preset(reading);
 	if (reading->section == SECTION_DESTINATION)
 		check_backoff(reading);
 	if (reading->section == SECTION_DESTINATION && reading->policy > 0 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the text of a value becomes a number in the unit of policy.h, and back. */
-#include "config/keys.h"
+#include "config/presets.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,6 +15,8 @@ struct word {
 static const struct word words[] = {
 #define WORD(kind, word, number) { TYPE_##kind, word, number },
 #include "config/keys.def"
+#define PRESET(name, word, about) { TYPE_PRESET, word, PRESET_##name },
+#include "config/presets.def"
 };
 
 #define WORD_COUNT (sizeof(words) / sizeof(words[0]))

@@ -38,13 +38,12 @@ static void say(const struct attempt *try, enum event event, int err, int64_t wa
 		.failure = (enum failure)destination->last_failure,
 		.observe = account->policy->mode == MODE_OBSERVE || passes(try),
 		.streak = account->budget->streak,
-		.tokens = bucket_level(&account->budget->bucket, &account->policy->bucket, now),
-		.capacity = account->policy->bucket.capacity,
 		.process_tokens = bucket_level(account->process, account->process_rule, now),
 		.process_capacity = account->process_rule->capacity,
 		.wait = wait,
 	};
 
+	record.tokens = budget_level(account, now, &record.capacity);
 	*(try->fd < 0 ? &record.eai : &record.err) = err;
 	report(&record, now);
 }

@@ -134,8 +134,7 @@ void outcome_success(struct destination *destination, uint32_t place)
 
 		record.process_tokens = record.tokens;
 		record.process_capacity = account.process_rule->capacity;
-		record.tokens = bucket_level(&account.budget->bucket, &account.policy->bucket, now);
-		record.capacity = account.policy->bucket.capacity;
+		record.tokens = budget_level(&account, now, &record.capacity);
 		report(&record, now);
 	}
 }

@@ -15,6 +15,7 @@
 #define bucket_level    stepped_level
 #define bucket_withdraw stepped_withdraw
 #define bucket_deposit  stepped_deposit
+#define bucket_drain    stepped_drain
 #define bucket_wait     stepped_wait
 #include "budget_fixture.h"
 

@@ -100,7 +100,8 @@ static void play_all(uint64_t seed)
 
 static bool numeric(const struct key *key)
 {
-	return key->section == SECTION_DESTINATION && key->type < TYPE_COUNT && key->min < key->max;
+	return key->section == SECTION_DESTINATION && key->type <= TYPE_COUNT &&
+	       key->min < key->max;
 }
 
 static void set(const struct key *key, int64_t value)
@@ -109,11 +110,24 @@ static void set(const struct key *key, int64_t value)
 	memcpy((char *)&world.policy + key->offset, &value, sizeof(value));
 }
 
+/* The strategies in turn, and what they can be told to do. */
+static void choose_words(int number)
+{
+	world.policy.strategy = number % STRATEGY_COUNT;
+	number /= STRATEGY_COUNT;
+	world.policy.charge = number & 1;
+	world.policy.refund = number >> 1 & 1;
+	world.policy.ratio_of = number & 1;
+	world.policy.reserve = number >> 1 & 1;
+}
+
 Test(lockout, defaults)
 {
-	world_start(&world, 1);
-	for (uint64_t seed = 0; seed < 100; seed++)
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		world_start(&world, 1);
+		choose_words((int)seed);
 		play_all(seed);
+	}
 }
 
 /* Every pair of keys at every pair of ends of their ranges, under every jitter. */
@@ -129,7 +143,8 @@ Test(lockout, every_pair_of_extremes_in_the_key_table)
 				continue;
 			for (int ends = 0; ends < 4; ends++) {
 				world_start(&world, 1);
-				world.policy.backoff.jitter = pairs++ % 4;
+				world.policy.backoff.jitter = pairs % 4;
+				choose_words(pairs++);
 				set(one, ends & 1 ? one->max : one->min);
 				set(other, ends & 2 ? other->max : other->min);
 				play_all((uint64_t)pairs);
@@ -157,6 +172,7 @@ Test(lockout, mixtures_of_extremes_in_the_key_table)
 			set(key, ends[random_upto(&random, 3)]);
 		}
 		world.policy.backoff.jitter = (int32_t)random_upto(&random, 3);
+		choose_words((int)random_upto(&random, 1000000));
 		play_all(random_next(&random));
 	}
 }

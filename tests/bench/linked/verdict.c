@@ -16,6 +16,7 @@ static const struct policy policy = {
 	             .cap = 10 * NS_PER_S,
 	             .min = 10 * NS_PER_MS,
 	             .jitter = JITTER_FULL },
+	.sample = PPM_WHOLE,
 	.cost = 1000,
 	.cost_timeout = 1000,
 	.probe = 10 * NS_PER_S,

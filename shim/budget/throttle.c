@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two strategies that let a retry go by chance, weighed by what happened in the last `window`.
+ *
+ * `throttle` refuses with the probability
+ *
+ *	max(0, (requests - k * accepts) / (requests + 1))
+ *
+ * Source: A. Patel and others, "Handling Overload", chapter 21 of Site Reliability Engineering
+ * (O'Reilly, 2016; sre.google/sre-book/handling-overload), client-side throttling; k = 2 over two
+ * minutes there. requests counts every outcome and every refusal, accepts the successes.
+ *
+ * `probabilistic` lets a retry go with the probability target / (share of failures among the
+ * outcomes): at most 1, and so that retries add about `target` to the load, whatever fails.
+ *
+ * What is ours: only retries are refused, never a first try. There first tries are refused too.
+ *
+ * Counts are exact to a slice; a count that is scribbled over is a number like any other.
+ */
+#include "budget/slices.h"
+#include "budget/strategy.h"
+
+static int64_t within(int64_t value, int64_t low, int64_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+static void count_outcomes(const struct account *account, int64_t now, int64_t *all, int64_t *good)
+{
+	const struct budget *budget = account->budget;
+
+	*all = slices_within(&budget->requests, account->policy->window, now);
+	*good = slices_within(&budget->accepts, account->policy->window, now);
+	if (*good > *all) /* two rings, counted one after the other */
+		*all = *good;
+}
+
+/* True with the probability part / whole; both are sums of counts times at most 10^6: below 2^57.
+ */
+static bool chance(const struct account *account, int64_t part, int64_t whole, int64_t now)
+{
+	if (part >= whole)
+		return true;
+	return part > 0 && strategy_throw(account->budget, whole - 1, now) < part;
+}
+
+/* Asked again after a while, a coin may fall the other way: there is nothing to wait for. */
+static int64_t no_wait(const struct account *account, int64_t cost, int64_t now)
+{
+	(void)account;
+	(void)cost;
+	(void)now;
+	return 0;
+}
+
+static int64_t throttle_take(const struct account *account, int64_t cost, int64_t now)
+{
+	int64_t k = within(account->policy->k, 1000, 100000), all, good, excess;
+
+	(void)cost;
+	count_outcomes(account, now, &all, &good);
+	excess = all * 1000 - good * k;
+	/* Goes with the probability that is left of the whole. */
+	if (chance(account, (all + 1) * 1000 - (excess > 0 ? excess : 0), (all + 1) * 1000, now))
+		return 0;
+	slices_add(&account->budget->requests, account->policy->window, 1, now);
+	return -1;
+}
+
+static int64_t probabilistic_take(const struct account *account, int64_t cost, int64_t now)
+{
+	int64_t target = within(account->policy->target, 0, PPM_WHOLE), all, good;
+
+	(void)cost;
+	count_outcomes(account, now, &all, &good);
+	/* target / ((all - good) / all), without a division; with no failure left all may go. */
+	return chance(account, target * all, (all - good) * PPM_WHOLE, now) ? 0 : -1;
+}
+
+/* Nothing was taken; that a retry was none is counted with its outcome. */
+static void nothing_back(const struct account *account, int64_t mt, bool goes)
+{
+	(void)account;
+	(void)mt;
+	(void)goes;
+}
+
+static void note_outcome(const struct account *account, enum event_kind kind, int64_t cost,
+                         int64_t now)
+{
+	struct budget *budget = account->budget;
+
+	(void)cost;
+	if (kind == NOTE_FIRST_TRY)
+		return;
+	if (kind == NOTE_SUCCESS)
+		slices_add(&budget->accepts, account->policy->window, 1, now);
+	slices_add(&budget->requests, account->policy->window, 1, now);
+}
+
+/* The chances of the next retry, in thousandths of one. */
+static int64_t throttle_level(const struct account *account, int64_t now, int64_t *limit)
+{
+	int64_t k = within(account->policy->k, 1000, 100000), all, good, excess;
+
+	count_outcomes(account, now, &all, &good);
+	excess = all * 1000 - good * k;
+	*limit = MT_PER_TOKEN;
+	return MT_PER_TOKEN - (excess > 0 ? excess / (all + 1) : 0);
+}
+
+static int64_t probabilistic_level(const struct account *account, int64_t now, int64_t *limit)
+{
+	int64_t target = within(account->policy->target, 0, PPM_WHOLE), all, good;
+
+	count_outcomes(account, now, &all, &good);
+	*limit = MT_PER_TOKEN;
+	if (all == good)
+		return MT_PER_TOKEN;
+	return within(target * all / (all - good) / (PPM_WHOLE / MT_PER_TOKEN), 0, MT_PER_TOKEN);
+}
+
+const struct strategy_calls strategy_throttle = {
+	no_wait, throttle_take, nothing_back, note_outcome, throttle_level,
+};
+
+const struct strategy_calls strategy_probabilistic = {
+	no_wait, probabilistic_take, nothing_back, note_outcome, probabilistic_level,
+};
