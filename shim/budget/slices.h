@@ -12,6 +12,9 @@
  * A window whose length has been changed forgets what it has counted; two processes that share a
  * ring but not the length make each other forget.
  *
+ * A thread that is stopped between its clock and its call for longer than a window, while others
+ * count on, no longer finds what they counted at its time: it may let one retry too many go.
+ *
  * All functions: thread-safe, async-signal-safe, lock-free, pure. Any bit pattern is valid.
  */
 #ifndef RETRYBUDGET_BUDGET_SLICES_H

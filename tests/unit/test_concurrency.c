@@ -198,3 +198,17 @@ Test(concurrency, a_mistaken_retry_stays_in_flight_as_a_first_try)
 	cr_expect(retry(START_OF_TIME), "one in two");
 	cr_expect(!retry(START_OF_TIME));
 }
+
+Test(concurrency, whoever_ends_makes_room)
+{
+	begin(0, 2, SECONDS(10));
+	for (int i = 0; i < 100; i++) {
+		while (in_flight < 2)
+			cr_assert(retry(START_OF_TIME + i * NS_PER_MS), "%d", i);
+		cr_assert(!retry(START_OF_TIME + i * NS_PER_MS));
+		first_try(START_OF_TIME + i * NS_PER_MS);
+		land(2);
+		cr_assert(!retry(START_OF_TIME + i * NS_PER_MS), "it was none of the two");
+		land(i % 2);
+	}
+}

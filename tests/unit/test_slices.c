@@ -89,6 +89,9 @@ Test(slices, taking_away_finds_the_newest_and_stops_at_nothing)
 	slices_add(&ring, WINDOW, 2, START_OF_TIME);
 	slices_add(&ring, WINDOW, INT64_MIN, START_OF_TIME);
 	cr_expect_eq(slices_covering(&ring, WINDOW, START_OF_TIME), 0);
+	clear();
+	slices_add(&ring, WINDOW, -1, 0);
+	cr_expect_eq(slices_covering(&ring, WINDOW, 0), 0, "at boot, too");
 	slices_add(&ring, WINDOW, -1, START_OF_TIME + SECONDS(30));
 	cr_expect_eq(slices_covering(&ring, WINDOW, START_OF_TIME + SECONDS(30)), 0);
 }

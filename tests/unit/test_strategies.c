@@ -296,11 +296,12 @@ static double frequency(int n, int64_t now)
 
 	memcpy(&kept, &world.budget, sizeof(kept));
 	for (int i = 0; i < n; i++) {
-		cell64 dice = atomic_load(&world.budget.dice);
+		int64_t dice;
 
 		gone += ask(now);
+		dice = world.budget.dice;
 		memcpy(&world.budget, &kept, sizeof(kept));
-		atomic_store(&world.budget.dice, atomic_load(&dice) + INT64_C(0x5851f42d4c957f2d));
+		world.budget.dice = dice;
 	}
 	return (double)gone / n;
 }
@@ -549,7 +550,9 @@ Test(gates, sample_lets_that_share_of_failures_be_retried)
 		gone += this / 5;
 	}
 	cr_expect(gone > 2700 && gone < 3300, "%d", gone);
+	world.policy.sample = 0;
 	budget_failure(account, false, now, &world.random);
+	cr_expect_eq(budget_admit(account, 1000, now), REFUSED);
 	budget_success(account, now);
 	cr_expect_eq(budget_token_wait(account, 1000, now), 0, "a success forgets it");
 }
@@ -619,4 +622,28 @@ Test(gates, an_instance_pays_the_whole_price)
 	world.policy.bucket.threshold = 500000;
 	cr_expect_eq(strategy_bucket.take(account, 5000, START_OF_TIME), 5000);
 	cr_expect_eq(strategy_bucket.take(account, 5000, START_OF_TIME), -1);
+}
+
+/* --- charge --- */
+
+Test(charge, failures_take_tokens_and_retries_look_at_the_level)
+{
+	int64_t now = START_OF_TIME, until;
+
+	begin(1, STRATEGY_BUCKET);
+	world.policy.charge = CHARGE_FAILURE;
+	world.policy.bucket.threshold = 500000;
+	for (int i = 0; i < 5; i++) {
+		cr_expect(ask(now) && ask(now), "asking takes nothing");
+		strategy_bucket.note(account, NOTE_FAILURE, 1000, now);
+	}
+	cr_expect(!ask(now), "at the threshold");
+	until = wait(now);
+	cr_expect(until > 0 && until < SECONDS(1), "the floor lifts it: %ld", (long)until);
+	cr_expect(!ask(now + until - 1));
+	cr_expect(ask(now + until));
+	until = bucket_peek(&world.budget.bucket, &world.policy.bucket);
+	strategy_bucket.give_back(account, 1000, true);
+	cr_expect_eq(bucket_peek(&world.budget.bucket, &world.policy.bucket), until,
+	             "nothing was taken, and nothing comes back");
 }
