@@ -11,7 +11,9 @@
  * minutes there. requests counts every outcome and every refusal, accepts the successes.
  *
  * `probabilistic` lets a retry go with the probability target / (share of failures among the
- * outcomes): at most 1, and so that retries add about `target` to the load, whatever fails.
+ * outcomes): at most 1, and so that retries add about `target` to the load, whatever fails. There
+ * is one throw for each failure: a program that is refused and asks again gets no other, or it
+ *would go in the end by asking often enough.
  *
  * What is ours: only retries are refused, never a first try. There first tries are refused too.
  *
@@ -73,6 +75,12 @@ static int64_t probabilistic_take(const struct account *account, int64_t cost, i
 
 	(void)cost;
 	count_outcomes(account, now, &all, &good);
+	/* One throw for each failure. The oldest slice of throws is left out: their failures, which
+	 * came before, may have left the window. */
+	if (all > good && slices_sum(&account->budget->spent, account->policy->window,
+	                             -SLICES_AHEAD, SLICES - 2, now) >= all - good)
+		return -1;
+	slices_add(&account->budget->spent, account->policy->window, 1, now);
 	/* target / ((all - good) / all), without a division; with no failure left all may go. */
 	return chance(account, target * all, (all - good) * PPM_WHOLE, now) ? 0 : -1;
 }

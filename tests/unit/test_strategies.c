@@ -362,6 +362,25 @@ Test(probabilistic, the_chance_is_target_by_failures)
 	}
 }
 
+/* Asking again is no way round it, and what has left the window binds nobody. */
+Test(probabilistic, each_failure_is_drawn_once)
+{
+	int64_t now = START_OF_TIME;
+	int gone = 0;
+
+	begin(1, STRATEGY_PROBABILISTIC);
+	world.policy.target = 300000;
+	for (int i = 0; i < 2000; i++) {
+		strategy_probabilistic.note(account, NOTE_FAILURE, 0, now);
+		for (int again = 0; again < 50; again++)
+			gone += ask(now + again * NS_PER_MS);
+		now += SECONDS(0.1);
+	}
+	/* A tenth of slack, for failures that leave the window before their throws. */
+	cr_expect(gone > 2000 * 0.27 && gone < 2000 * 0.37, "%d", gone);
+	cr_expect(ask(now + SECONDS(12)));
+}
+
 /* Requests of which a share fails, all of them asked to be retried: what the retries add. */
 static double added_load(int percent, enum strategy strategy)
 {
