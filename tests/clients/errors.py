@@ -16,7 +16,7 @@ MEANINGS = (
                 r"could not resolve|unable to resolve|no address|nodename nor servname|bad host"),
     ("missing", r"no such file|ENOENT"),
     ("unreachable", r"unreachable|no route"),
-    ("error", r"503|service unavailable|LOADING|\berror$|not yet"),
+    ("error", r"\b503\b|service unavailable|LOADING|\berror$|not yet"),
     ("odd", r"in progress|already|invalid argument|bad (file )?descriptor|interrupted|permission|"
             r"not connected|temporarily unavailable"),
 )
@@ -26,7 +26,7 @@ def meanings(text):
     """The set of failures that the text speaks of; one line may speak of several."""
     found = set()
     for line in text.splitlines():
-        line = re.sub(r"https?://\S+", "", line)
+        line = re.sub(r"https?://\S+|\d{9,}\.\d+", "", line)  # a time of day may hold a 503, too
         found |= {name for name, pattern in MEANINGS if re.search(pattern, line, re.IGNORECASE)}
     return found
 
