@@ -9,7 +9,7 @@
 
 #include "budget/budget.h"
 
-#define REGION_MAGIC        INT64_C(0x3230746567646272) /* "rbdget02", little endian */
+#define REGION_MAGIC        INT64_C(0x3330746567646272) /* "rbdget03", little endian */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
