@@ -110,19 +110,37 @@ static int least_place(struct destination *destination, int64_t now, int64_t *wo
 	return least;
 }
 
+/* Up to the next unit of time: what was asked for before a failure must not seem to have come
+ * after. */
+static int64_t word_of(struct unanswered *failure)
+{
+	failure->at += (INT64_C(1) << FINE_SHIFT) - 1;
+	return pack(failure);
+}
+
 static bool put(struct destination *destination, int place, int64_t before,
                 const struct unanswered *failure)
 {
 	struct unanswered kept = *failure;
-	int64_t word;
+	int64_t word = word_of(&kept);
 
-	/* Up to the next unit: what was asked for before it must not seem to have come after. */
-	kept.at += (INT64_C(1) << FINE_SHIFT) - 1;
-	word = pack(&kept);
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &before, word))
 		return false;
 	atomic_store(&destination->stories[place], pack_story(&kept, word));
 	return true;
+}
+
+void failures_withdraw(struct destination *destination, const struct unanswered *failure)
+{
+	struct unanswered kept = *failure;
+	int64_t word = word_of(&kept);
+
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t here = word;
+
+		if (atomic_compare_exchange_strong(&destination->failures[i], &here, 0))
+			return;
+	}
 }
 
 void failures_add(struct destination *destination, const struct unanswered *failure)
