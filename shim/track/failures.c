@@ -229,9 +229,8 @@ struct choice {
 	int place; /* -1: none */
 	int64_t word;
 	enum kinship kin;
-	bool expected;     /* by habit */
-	bool early;        /* the program would have waited longer */
-	uint32_t last_try; /* of its request, as the program is known; 0 = not so far */
+	bool expected; /* by habit */
+	bool early;    /* the program would have waited longer */
 	int64_t at;
 };
 
@@ -268,8 +267,7 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 			continue;
 		this = (struct choice) { .place = i, .word = word, .at = one.at };
 		this.early = !one.held && !habit_has_waited(destination, now - one.at);
-		this.last_try = habit_last_try(destination, one.run);
-		this.expected = !this.early && !this.last_try;
+		this.expected = !this.early && !habit_goes_on(destination, one.run);
 		this.kin = kinship(one.owner, thread, of_all, best.kin);
 		if (this.kin != STRANGER && is_better(&this, &best, oldest))
 			best = this;
@@ -285,7 +283,7 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 
 		if (best.place < 0)
 			return claim_unplaced(destination, horizon, now, claimed);
-		if (!best.expected && habit_presume(destination, best.last_try)) {
+		if (!best.expected && habit_presume(destination)) {
 			if (!best.early)
 				pass_over(destination, best.place, best.word);
 			*claimed = (struct unanswered) { .passed = true };
