@@ -176,7 +176,7 @@ static bool wait_and_pay(struct attempt *try, int64_t cost)
 			wanted = 0;
 			now = monotonic();
 		}
-		failures_claim(try->trial.destination, kept.owner, INT64_MAX, now, &try->answered);
+		failures_withdraw(try->trial.destination, &kept);
 		if (!attempt_open_account(try))
 			return true; /* switched off meanwhile */
 	}

@@ -110,19 +110,37 @@ static int least_place(struct destination *destination, int64_t now, int64_t *wo
 	return least;
 }
 
+/* Up to the next unit of time: what was asked for before a failure must not seem to have come
+ * after. */
+static int64_t word_of(struct unanswered *failure)
+{
+	failure->at += (INT64_C(1) << FINE_SHIFT) - 1;
+	return pack(failure);
+}
+
 static bool put(struct destination *destination, int place, int64_t before,
                 const struct unanswered *failure)
 {
 	struct unanswered kept = *failure;
-	int64_t word;
+	int64_t word = word_of(&kept);
 
-	/* Up to the next unit: what was asked for before it must not seem to have come after. */
-	kept.at += (INT64_C(1) << FINE_SHIFT) - 1;
-	word = pack(&kept);
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &before, word))
 		return false;
 	atomic_store(&destination->stories[place], pack_story(&kept, word));
 	return true;
+}
+
+void failures_withdraw(struct destination *destination, const struct unanswered *failure)
+{
+	struct unanswered kept = *failure;
+	int64_t word = word_of(&kept);
+
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t here = word;
+
+		if (atomic_compare_exchange_strong(&destination->failures[i], &here, 0))
+			return;
+	}
 }
 
 void failures_add(struct destination *destination, const struct unanswered *failure)
@@ -211,9 +229,8 @@ struct choice {
 	int place; /* -1: none */
 	int64_t word;
 	enum kinship kin;
-	bool expected;     /* by habit */
-	bool early;        /* the program would have waited longer */
-	uint32_t last_try; /* of its request, as the program is known; 0 = not so far */
+	bool expected; /* by habit */
+	bool early;    /* the program would have waited longer */
 	int64_t at;
 };
 
@@ -250,8 +267,7 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 			continue;
 		this = (struct choice) { .place = i, .word = word, .at = one.at };
 		this.early = !one.held && !habit_has_waited(destination, now - one.at);
-		this.last_try = habit_last_try(destination, one.run);
-		this.expected = !this.early && !this.last_try;
+		this.expected = !this.early && !habit_goes_on(destination, one.run);
 		this.kin = kinship(one.owner, thread, of_all, best.kin);
 		if (this.kin != STRANGER && is_better(&this, &best, oldest))
 			best = this;
@@ -267,7 +283,7 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 
 		if (best.place < 0)
 			return claim_unplaced(destination, horizon, now, claimed);
-		if (!best.expected && habit_presume(destination, best.last_try)) {
+		if (!best.expected && habit_presume(destination)) {
 			if (!best.early)
 				pass_over(destination, best.place, best.word);
 			*claimed = (struct unanswered) { .passed = true };

@@ -12,11 +12,10 @@ enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
 #define LEAST 2
 
-/* So much work in a row may be new without a success. Of a program that makes one try for each
- * entry of an endless list: nothing else would stop it before a dead server. One that tries each
- * several times is held up by those tries, and gets a batch through. */
-#define STORM_OF_ONES 6
-#define STORM         256
+/* So many pieces of work in a row may be new without a success: nothing else would stop a program
+ * that works through an endless list before a dead server, whether it makes one try for each entry
+ * or several. */
+#define STORM 6
 
 /* Shorter pauses tell nothing: the next piece of work may come as soon. Longer ones are kept to by
  * timers that are late sooner than early, so that what comes a little too soon is something else.
@@ -106,12 +105,12 @@ bool habit_has_pause(const struct destination *destination)
 	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
-uint32_t habit_last_try(const struct destination *destination, uint32_t run)
+bool habit_goes_on(const struct destination *destination, uint32_t run)
 {
 	for (uint32_t tries = 1; tries <= run && tries <= RUNS; tries++)
 		if (outweighs(&destination->habit, pair_of(tries) + 1, pair_of(tries)))
-			return tries;
-	return 0;
+			return true;
+	return false;
 }
 
 bool habit_has_waited(const struct destination *destination, int64_t age)
@@ -121,17 +120,12 @@ bool habit_has_waited(const struct destination *destination, int64_t age)
 	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
 }
 
-static bool is_storm(const struct destination *destination, uint32_t tries)
+bool habit_presume(struct destination *destination)
 {
 	int64_t presumed = atomic_load_explicit(&destination->presumed, memory_order_relaxed);
 
-	/* Nothing counts it down: less than none has been scribbled. */
-	return presumed < 0 || presumed >= (tries > 1 ? STORM : STORM_OF_ONES);
-}
-
-bool habit_presume(struct destination *destination, uint32_t tries)
-{
-	if (is_storm(destination, tries))
+	/* Below zero: scribbled over. */
+	if (presumed < 0 || presumed >= STORM)
 		return false;
 	count(&destination->presumed);
 	return true;

@@ -25,9 +25,9 @@ void habit_paused(struct destination *destination, int64_t pause);
 /* After `run` failed tries of one request the program went on to another. */
 void habit_went_on(struct destination *destination, uint32_t run);
 
-/* After how many failed tries of one request, not more than `run`, the program is known to go on to
- * other work; 0: it is not. */
-uint32_t habit_last_try(const struct destination *destination, uint32_t run);
+/* True if the program is known to go on to other work after `run` failed tries of one request, or
+ * after fewer. */
+bool habit_goes_on(const struct destination *destination, uint32_t run);
 
 /* True unless the program is known to wait longer than `age` ns before it tries again. */
 bool habit_has_waited(const struct destination *destination, int64_t age);
@@ -35,10 +35,9 @@ bool habit_has_waited(const struct destination *destination, int64_t age);
 /* True if it is known how long the program waits before it tries again. */
 bool habit_has_pause(const struct destination *destination);
 
-/* An attempt is about to be taken for new work, for the program makes at most so many tries (0: for
- * another reason). False: not any more. Once so many have been in a row without a success, it is a
- * storm, whatever it is for. */
-bool habit_presume(struct destination *destination, uint32_t tries);
+/* An attempt is about to be taken for new work. False: not any more. Once so many have been in a
+ * row without a success, it is a storm, whatever it is for. */
+bool habit_presume(struct destination *destination);
 
 /* A thread tried again what it, or what another thread, had tried before. */
 void habit_answered(struct destination *destination, bool by_another);

@@ -162,14 +162,14 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 	}
 	if (traits & TRAIT_RETRY && !answered.print)
 		return; /* nothing is known of what it was taken to answer */
-	if (traits & TRAIT_RETRY &&
-	    !habit_presume(trial.destination, habit_last_try(trial.destination, answered.run)))
+	if (traits & TRAIT_RETRY && !habit_presume(trial.destination))
 		return;
 	is_new(entry);
 	if (!(traits & TRAIT_RETRY))
 		return;
-	/* Once for each failure: in an event loop much may pass before it is tried again. */
-	if (answered.counted && !(traits & TRAIT_PASSED))
+	/* Once for each failure: in an event loop much may pass before it is tried again. What we
+	 * held back was no try, and the program may have given it up for that. */
+	if (answered.counted && !answered.held && !(traits & TRAIT_PASSED))
 		habit_went_on(trial.destination, answered.run);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
