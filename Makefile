@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: MIT
 # libretrybudget. `make help` lists the targets.
 
+.DEFAULT_GOAL := all
+
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
+ARCH    ?=
+LIBC    ?=
+UNWIND  ?= yes
+
+# For other programs than this machine's own: make ARCH=i386, make ARCH=aarch64, make LIBC=musl, each
+# in a folder of its own. A CC on the command line is taken as it is; INIH is the archive to link.
+TARGET  := $(strip $(filter-out x86_64 amd64,$(ARCH:arm64=aarch64)) $(filter-out glibc,$(LIBC)))
+ifeq ($(TARGET),)
+B       ?= build
+INIH    ?= -l:libinih.a
 LIBDIR  ?= $(PREFIX)/lib
+else ifeq ($(filter i386 aarch64 musl,$(TARGET)),)
+$(error ARCH may be i386 or aarch64, LIBC may be musl, one of them at a time)
+else
+include scripts/targets.mk
+endif
+
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 CONFDIR ?= $(PREFIX)/share/libretrybudget
-B       ?= build
 export B
 
 ifeq ($(V),1)
@@ -29,6 +46,9 @@ COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -
 SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-lto \
 	      -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS -Wframe-larger-than=1024 \
 	      -include hook/versions.h
+ifeq ($(UNWIND),no)
+SHIM_FLAGS += -DWITHOUT_LIBUNWIND
+endif
 SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,--no-undefined \
 	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
 
@@ -48,11 +68,11 @@ all: $(LIB) $(TOOL) ## build the library and the command
 
 $(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) $(SHIM_LINK) -o $@ $(HOOK_OBJS) $(ROOM_OBJS) -l:libinih.a
+	$(Q)$(CC) $(LDFLAGS) $(SHIM_LINK) -o $@ $(HOOK_OBJS) $(ROOM_OBJS) $(INIH)
 
 $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) -l:libinih.a
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH)
 
 # The command looks for the library where it was installed.
 $(B)/obj/shim/tool/inspect.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'
@@ -63,34 +83,34 @@ endif
 $(B)/libdir:
 	@mkdir -p $(@D) && echo '$(LIBDIR)' > $@
 
-$(B)/exports.map: shim/hook/hooks.def shim/hook/real.h scripts/hooks Makefile
+$(B)/exports.map: shim/hook/hooks.def shim/hook/real.h scripts/hooks Makefile | $(PREPARED)
 	$(say) GEN $@
 	@mkdir -p $(@D)
 	$(Q)CC='$(CC)' CFLAGS='$(CFLAGS)' scripts/hooks map $< > $@.new && mv $@.new $@
 
-$(B)/obj/shim/%.o: shim/%.c Makefile
+$(B)/obj/shim/%.o: shim/%.c Makefile | $(PREPARED)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SHIM_FLAGS) -c -o $@ $<
 
-$(B)/obj/tests/%.o: tests/%.c Makefile
+$(B)/obj/tests/%.o: tests/%.c Makefile | $(PREPARED)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -c -o $@ $<
 
 $(B)/unit: $(UNIT_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(ROOM_OBJS) -l:libinih.a -lcriterion -lpthread -lm
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(ROOM_OBJS) $(INIH) -lcriterion -lpthread -lm
 
 $(B)/unit-plain: $(UNIT_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -l:libinih.a -lpthread -lm
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(INIH) -lpthread -lm
 
 $(B)/probes: $(PROBE_TEST)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(PROBE_TEST) -lcriterion -lpthread
 
-$(B)/probe/%: tests/probe/%.c Makefile
+$(B)/probe/%: tests/probe/%.c Makefile | $(PREPARED)
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread -ldl
@@ -186,21 +206,37 @@ bench: ## measure the cost and the effect, bare against shim in one run
 	@$(MAKE) --no-print-directory all $(BENCHES)
 	@scripts/bench
 
-install: all ## PREFIX, DESTDIR and LIBDIR are honoured
+# For another machine or libc the library alone. Else also a link to it where '$LIB' leads, so that
+# LD_PRELOAD='$(PREFIX)/$LIB/libretrybudget.so' finds in each program the one that fits.
+ifneq ($(TARGET),)
+install: $(LIB)
+	install -d $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)/
+
+uninstall:
+	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB))
+else
+LOADER_LIB = $(or $(shell scripts/loader-lib $(TOOL)),lib)
+LOADER_DIR = $(DESTDIR)$(PREFIX)/$(LOADER_LIB)
+
+install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=musl that library
 	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(CONFDIR) \
 		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
 	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)/
+	[ $(LOADER_DIR) = $(DESTDIR)$(LIBDIR) ] || { install -d $(LOADER_DIR) && \
+		ln -sfr $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(LOADER_DIR)/; }
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
 	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
 	install -m 644 $(wildcard conf/man/*.1) $(DESTDIR)$(MANDIR)/man1/
 	install -m 644 $(wildcard conf/man/*.5) $(DESTDIR)$(MANDIR)/man5/
 
-uninstall: ## removes what install put there
-	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
+uninstall: $(TOOL) ## removes what install put there
+	rm -f $(LOADER_DIR)/$(notdir $(LIB)) $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
 		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
 		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man1/%,$(wildcard conf/man/*.1)) \
 		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man5/%,$(wildcard conf/man/*.5))
 	-rmdir $(DESTDIR)$(CONFDIR) 2>/dev/null
+endif
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -13,16 +13,13 @@
 #ifndef RETRYBUDGET_BUDGET_BUCKET_H
 #define RETRYBUDGET_BUDGET_BUCKET_H
 
+#include "budget/cell.h"
 #include "budget/policy.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #define BUCKET_CAPACITY_MAX INT64_C(1000000000) /* mt: a million tokens */
 #define BUCKET_FLOOR_MAX    INT64_C(1000000000) /* mt per second */
-
-/* A 64-bit cell of shared memory: the same offset and size in 32- and 64-bit processes. */
-typedef _Atomic(int64_t) cell64 __attribute__((aligned(8)));
 
 /* All-zero is a valid bucket: a new one, worth rule->start of its capacity. */
 struct bucket {

@@ -25,8 +25,8 @@
 static struct config slots[SLOTS];
 static _Atomic(const struct config *) current;
 
-static _Atomic(int64_t) checked_at; /* ns */
-static _Atomic(int64_t) claimed_at; /* ns, 0 = nobody is loading */
+static cell64 checked_at; /* ns */
+static cell64 claimed_at; /* ns, 0 = nobody is loading */
 
 /* Read once from the environment; kept for every load. */
 static struct {

@@ -9,17 +9,18 @@
 #include <errno.h>
 
 /* Partly sent counts as sent: the first message with anything in it tells. */
-int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
+static inline int sendmmsg_by(int (*next)(int, struct mmsghdr *, unsigned int, MMSG_FLAGS), int fd,
+                              struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 {
 	int result, first = 0;
 	uint32_t print;
 
 	if (WRITES(fd))
-		return real.sendmmsg(fd, messages, n, flags);
+		return next(fd, messages, n, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmmsg(fd, messages, n, (int)flags);
 	print = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
-	result = real.sendmmsg(fd, messages, n, flags);
+	result = next(fd, messages, n, flags);
 	while (first < result && messages[first].msg_len == 0)
 		first++;
 	if (first < result)
@@ -29,17 +30,24 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 	return result;
 }
 
+int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
+{
+	return sendmmsg_by(real.sendmmsg, fd, messages, n, flags);
+}
+
+#if TIME64_NAMES
+int __sendmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags)
+{
+	return sendmmsg_by(real.__sendmmsg64, fd, messages, n, flags);
+}
+#endif
+
 /* On a stream that has ended the kernel fills all the messages there are, each with nothing: the
  * first one tells. */
-int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
-             struct timespec *timeout)
+static int batch_received(int fd, int result, const struct mmsghdr *messages, MMSG_FLAGS flags)
 {
-	int result;
 	ssize_t bytes;
 
-	if (READS(fd))
-		return real.recvmmsg(fd, messages, n, flags, timeout);
-	result = real.recvmmsg(fd, messages, n, flags, timeout);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_recvmmsg(fd, result, messages, (int)flags);
 	if (result == 0)
@@ -51,6 +59,24 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
 	    (int)flags);
 	return result;
 }
+
+int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
+             struct timespec *timeout)
+{
+	if (READS(fd))
+		return real.recvmmsg(fd, messages, n, flags, timeout);
+	return batch_received(fd, real.recvmmsg(fd, messages, n, flags, timeout), messages, flags);
+}
+
+#if TIME64_NAMES
+int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags, void *timeout)
+{
+	if (READS(fd))
+		return real.__recvmmsg64(fd, messages, n, flags, timeout);
+	return batch_received(fd, real.__recvmmsg64(fd, messages, n, flags, timeout), messages,
+	                      flags);
+}
+#endif
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t n)
 {

@@ -36,9 +36,10 @@ int __connect(int fd, const struct sockaddr *address, socklen_t len)
 #endif
 
 /* Only observed, and only after the real call: asking SO_ERROR clears it (TRAPS A6.1). */
-int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+static inline int getsockopt_by(int (*next)(int, int, int, void *, socklen_t *), int fd, int level,
+                                int name, void *value, socklen_t *len)
 {
-	int result = real.getsockopt(fd, level, name, value, len), err;
+	int result = next(fd, level, name, value, len), err;
 
 	if (likely(level != SOL_SOCKET || name != SO_ERROR) || result != 0 ||
 	    !(socket_watched(fd) & WATCH_END) || *len < sizeof(err))
@@ -48,3 +49,15 @@ int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 	pace_release_over(fd); /* whoever was told: a read may have got the error before */
 	return result;
 }
+
+int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	return getsockopt_by(real.getsockopt, fd, level, name, value, len);
+}
+
+#if TIME64_NAMES
+int __getsockopt64(int fd, int level, int name, void *value, socklen_t *len)
+{
+	return getsockopt_by(real.__getsockopt64, fd, level, name, value, len);
+}
+#endif

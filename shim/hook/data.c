@@ -23,18 +23,31 @@ ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags);
 }
 
-ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int fd,
+                                 struct msghdr *message, int flags)
 {
 	ssize_t result;
 
 	if (READS(fd))
-		return real.recvmsg(fd, message, flags);
+		return next(fd, message, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_recvmsg(fd, message, flags);
-	result = real.recvmsg(fd, message, flags);
+		return datagram_recvmsg(next, fd, message, flags);
+	result = next(fd, message, flags);
 	return traffic_received(
 	    fd, result, result ? 1 : room(result, message->msg_iov, message->msg_iovlen), flags);
 }
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	return recvmsg_by(real.recvmsg, fd, message, flags);
+}
+
+#if TIME64_NAMES
+ssize_t __recvmsg64(int fd, struct msghdr *message, int flags)
+{
+	return recvmsg_by(real.__recvmsg64, fd, message, flags);
+}
+#endif
 
 ssize_t read(int fd, void *data, size_t n)
 {
@@ -119,19 +132,33 @@ ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct socka
 	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
 }
 
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+static inline ssize_t sendmsg_by(ssize_t (*next)(int, const struct msghdr *, int), int fd,
+                                 const struct msghdr *message, int flags)
 {
 	uint32_t print;
 
 	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
-		return real.sendmsg(fd, message, flags);
+		return next(fd, message, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
 	print = traffic_look_message(fd, message);
-	return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, print);
+	return traffic_sent(fd, next(fd, message, flags), flags, print);
 }
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	return sendmsg_by(real.sendmsg, fd, message, flags);
+}
+
+#if TIME64_NAMES
+/* The same call in glibc: nothing that is sent has a time in it. */
+ssize_t __sendmsg64(int fd, const struct msghdr *message, int flags)
+{
+	return sendmsg_by(real.__sendmsg64, fd, message, flags);
+}
+#endif
 
 ssize_t write(int fd, const void *data, size_t n)
 {

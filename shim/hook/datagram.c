@@ -88,10 +88,11 @@ ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockad
 	                         !told || room < *len ? room : *len);
 }
 
-ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags)
+ssize_t datagram_recvmsg(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
+                         int flags)
 {
 	socklen_t room = is_readable(message) ? message->msg_namelen : 0;
-	ssize_t result = real.recvmsg(fd, message, flags);
+	ssize_t result = next(fd, message, flags);
 	bool told = result >= 0 && room > 0 && message->msg_name;
 
 	return datagram_received(fd, result, flags, told ? message->msg_name : NULL,

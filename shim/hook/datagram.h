@@ -14,7 +14,8 @@ ssize_t datagram_write(int fd, const void *data, size_t n);
 ssize_t datagram_writev(int fd, const struct iovec *parts, int n);
 ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
                           socklen_t *len);
-ssize_t datagram_recvmsg(int fd, struct msghdr *message, int flags);
+ssize_t datagram_recvmsg(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
+                         int flags);
 
 /* Several at once, each an attempt of its own: as in the kernel in order, up to the first that
  * fails. Fills in msg_len, and returns how many went, or -1 with errno if none did. */

@@ -191,4 +191,11 @@ int fcntl64_hook(int fd, int command, long argument)
 }
 #endif
 
+#if TIME64_NAMES
+int __fcntl_time64_hook(int fd, int command, long argument)
+{
+	return fcntl_by(real.__fcntl_time64, fd, command, argument);
+}
+#endif
+
 #endif

@@ -15,8 +15,10 @@ static inline int netdb_to_eai(int error)
 		return EAI_FAIL;
 	case NO_DATA:
 		return EAI_NODATA;
+#ifdef NETDB_INTERNAL
 	case NETDB_INTERNAL:
 		return EAI_SYSTEM;
+#endif
 	default:
 		return EAI_AGAIN;
 	}

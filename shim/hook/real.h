@@ -29,6 +29,14 @@
 #define MMSG_FLAGS                unsigned int /* musl */
 #endif
 
+/* Where time_t has 32 bits in libc's own names, programs with a time_t of 64 (_TIME_BITS=64) call
+ * by others. */
+#if GLIBC_SINCE(2, 34) && __TIMESIZE == 32
+#define TIME64_NAMES 1
+#else
+#define TIME64_NAMES 0
+#endif
+
 struct __res_state;
 
 struct real_calls {

@@ -33,19 +33,25 @@ struct query {
 	bool search;
 };
 
+static int ask_real(const struct query *query)
+{
+#ifdef __GLIBC__ /* musl has no resolver state */
+	if (query->state)
+		return (query->search ? real.res_nsearch
+		                      : real.res_nquery)(query->state, query->name, query->class,
+		                                         query->type, query->answer, query->size);
+#endif
+	return (query->search ? real.res_search : real.res_query)(
+	    query->name, query->class, query->type, query->answer, query->size);
+}
+
 static int ask(const struct query *query)
 {
 	struct lookup_mark mark;
 	int n;
 
 	thread_lookup_begin(&mark);
-	if (query->state)
-		n = (query->search ? real.res_nsearch
-		                   : real.res_nquery)(query->state, query->name, query->class,
-		                                      query->type, query->answer, query->size);
-	else
-		n = (query->search ? real.res_search : real.res_query)(
-		    query->name, query->class, query->type, query->answer, query->size);
+	n = ask_real(query);
 	thread_lookup_end(&mark);
 	return n;
 }
@@ -88,6 +94,8 @@ int res_search(const char *name, int class, int type, unsigned char *answer, int
 	return judge(&(struct query) { NULL, name, class, type, answer, size, true });
 }
 
+#ifdef __GLIBC__
+
 int res_nquery(struct __res_state *state, const char *name, int class, int type,
                unsigned char *answer, int size)
 {
@@ -127,3 +135,5 @@ int __res_nsearch(struct __res_state *state, const char *name, int class, int ty
 	thread_drop_stale_lookup();
 	return judge(&(struct query) { state, name, class, type, answer, size, true });
 }
+
+#endif

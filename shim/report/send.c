@@ -50,7 +50,7 @@ static bool send_datagram(const char *path, struct iovec *parts, size_t count)
 
 	strncpy(to.sun_path, path, sizeof(to.sun_path) - 1);
 	message.msg_iov = parts;
-	message.msg_iovlen = count;
+	message.msg_iovlen = (__typeof__(message.msg_iovlen))count; /* musl: int */
 	shelter_enter(&shelter);
 	if (transient_open(&at, AF_UNIX)) {
 		if (transient_is_ours(&at))

@@ -22,7 +22,10 @@ struct file {
 
 static bool read_at(const struct file *file, uint64_t at, void *out, size_t n)
 {
-	return at <= INT64_MAX - n && pread(file->fd, out, n, (off_t)at) == (ssize_t)n;
+	off_t offset = (off_t)at; /* of 32 bits in a 32-bit command */
+
+	return offset >= 0 && (uint64_t)offset == at &&
+	       pread(file->fd, out, n, offset) == (ssize_t)n;
 }
 
 static uint64_t number(const struct file *file, const uint8_t *bytes, size_t n)
@@ -43,7 +46,7 @@ static uint64_t number(const struct file *file, const uint8_t *bytes, size_t n)
 
 static bool read_interp(const struct file *file, uint64_t at, uint64_t size, char *out, size_t max)
 {
-	if (size < 2 || size > max || !read_at(file, at, out, size))
+	if (size < 2 || size > max || !read_at(file, at, out, (size_t)size))
 		return false;
 	return out[size - 1] == '\0' && out[0] != '\0';
 }

@@ -3,6 +3,7 @@
  * its place with a mark of 0, so that a late answer is still known to be one. The cookie is written
  * last and taken by compare-and-swap: a writer that is killed half-way leaves a free entry. */
 #include "track/exchange.h"
+#include "budget/cell.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,8 +12,8 @@
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 struct entry {
-	_Atomic(uint64_t) cookie, mark, peer;
-	_Atomic(int64_t) at;
+	ucell64 cookie, mark, peer;
+	cell64 at;
 	_Atomic(uint32_t) slot, generation, place, run;
 	_Atomic(int32_t) owner, process;
 	_Atomic(bool) retry;

@@ -26,18 +26,18 @@
 #define TEXT_WORDS (NAME_MAX_LEN / sizeof(uint64_t) + 1)
 
 struct name {
-	_Atomic(uint64_t) hash; /* 0 = free */
+	ucell64 hash;           /* 0 = free */
 	_Atomic(uint32_t) used; /* serial, as below */
-	_Atomic(uint64_t) text[TEXT_WORDS];
+	ucell64 text[TEXT_WORDS];
 };
 
 struct binding {
 	_Atomic(uint32_t) version; /* odd while it is written */
 	_Atomic(uint32_t) lookup;  /* serial of the newest that gave this pair */
 	_Atomic(uint32_t) used;    /* serial of the newest lookup when the pair was last of use */
-	_Atomic(uint64_t) name;
-	_Atomic(int64_t) answered_at; /* ns; 0 = a connect has followed */
-	_Atomic(int64_t) failed_at;   /* ns; 0 = not since it last answered */
+	ucell64 name;
+	cell64 answered_at; /* ns; 0 = a connect has followed */
+	cell64 failed_at;   /* ns; 0 = not since it last answered */
 };
 
 /* A hash is odd. */
@@ -46,7 +46,7 @@ struct binding {
 static struct name names[NAMES];
 static struct binding bindings[BINDINGS];
 /* The address of each binding, 0 = free. Apart from the rest, for every connect searches a set. */
-static _Alignas(64) _Atomic(uint64_t) addresses[BINDINGS];
+static _Alignas(64) ucell64 addresses[BINDINGS];
 static _Atomic(uint32_t) lookups;
 
 _Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed failure");
@@ -149,7 +149,7 @@ static struct binding *set_of(uint64_t address)
 	return &bindings[address % (BINDINGS / WAYS) * WAYS];
 }
 
-static _Atomic(uint64_t) *address_of(const struct binding *binding)
+static ucell64 *address_of(const struct binding *binding)
 {
 	return &addresses[binding - bindings];
 }

@@ -19,7 +19,7 @@ struct place {
 	_Atomic(uint32_t) slot, generation;
 	_Atomic(int32_t) kind;
 	_Atomic(bool) retry;
-	_Atomic(uint64_t) name;
+	ucell64 name;
 };
 
 static struct place places[REQUESTS];

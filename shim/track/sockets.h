@@ -10,9 +10,9 @@
 #ifndef RETRYBUDGET_TRACK_SOCKETS_H
 #define RETRYBUDGET_TRACK_SOCKETS_H
 
-#include <stdatomic.h>
+#include "budget/cell.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 
 #define SOCKETS 65536
 
@@ -60,10 +60,9 @@ enum {
 };
 
 struct socket_entry {
-	_Atomic(uint64_t)
-	    cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
-	_Atomic(int64_t) since; /* ns, when the attempt began, not counting a wait of ours */
-	_Atomic(int64_t) began; /* ns, when the host made it */
+	ucell64 cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
+	cell64 since;   /* ns, when the attempt began, not counting a wait of ours */
+	cell64 began;   /* ns, when the host made it */
 	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
 	_Atomic(int32_t) owner;     /* thread that connected */
@@ -74,7 +73,7 @@ struct socket_entry {
 	_Atomic(uint32_t) patience; /* ms, TCP_USER_TIMEOUT while TRAIT_PARKED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
-	_Atomic(int64_t) answered_at;
+	cell64 answered_at;
 	_Atomic(int32_t) answered_owner;
 	_Atomic(uint32_t) answered_print;
 	_Atomic(uint16_t) answered_place;

@@ -7,6 +7,7 @@
 #include "track/thread.h"
 
 #include "budget/backoff.h"
+#include "budget/cell.h"
 #include "hook/real.h"
 
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ __thread struct thread_facts thread_facts;
 static _Atomic(int32_t) *process_page;
 static uint64_t seed;
 
-static _Atomic(int64_t) accepted_at; /* ns, by any thread of this process, or its parent before */
+static cell64 accepted_at; /* ns, by any thread of this process, or its parent before */
 
 void thread_setup(void)
 {
