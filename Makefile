@@ -57,8 +57,10 @@ ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$
 	      $(B)/obj/shim/hook/real.o
 HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out shim/hook/real.c,$(wildcard shim/hook/*.c)))
 TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
-UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/unit/*.c))
-PROBES     := $(patsubst tests/probe/%.c,$(B)/probe/%,$(filter-out tests/probe/test_%,$(wildcard tests/probe/*.c)))
+UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_UNITS:%=tests/unit/%.c), \
+	      $(wildcard tests/unit/*.c)))
+PROBES     := $(patsubst tests/probe/%.c,$(B)/probe/%,$(filter-out tests/probe/test_% \
+	      $(NO_PROBES:%=tests/probe/%.c),$(wildcard tests/probe/*.c)))
 PROBE_TEST := $(patsubst %.c,$(B)/obj/%.o,$(wildcard tests/probe/test_*.c))
 
 LIB  := $(B)/libretrybudget.so
@@ -166,6 +168,8 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
 	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j4 # they wait, most of the time
 
+probes: $(PROBES)
+
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)
 
@@ -188,6 +192,9 @@ check-sanitize: ## units under ASan+UBSan and under TSan
 		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain || status=1; \
 		TSAN_OPTIONS=suppressions=tests/unit/plain/tsan.supp:halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
 		exit $$status'
+
+check-arch: ## units and probes for i386, musl and aarch64 (installs what it needs)
+	@MAKE='$(MAKE)' scripts/tally scripts/check-arch
 
 check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 	@scripts/install-deps bench
@@ -245,6 +252,6 @@ clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all demo check check-unit check-probe check-clients check-labelled check-sanitize \
+.PHONY: all probes demo check check-unit check-probe check-clients check-labelled check-sanitize check-arch \
 	check-valgrind lint bench install uninstall help clean
 .DELETE_ON_ERROR:

@@ -53,3 +53,16 @@ inih-$(TARGET):
 	@[ -n "$(INIH)" ] || { echo "no libinih.a for $(TARGET): install libinih-dev for it," \
 		"run scripts/install-deps $(TARGET), or name one with INIH=FILE" >&2; exit 1; }
 .PHONY: inih-$(TARGET)
+
+# Criterion seldom exists for another machine: its stand-in does.
+$(B)/obj/tests/unit/%.o: CFLAGS += -isystem tests/unit/plain
+
+# Units and probes of what musl does not have: swapcontext, getaddrinfo_a, RTLD_DEEPBIND.
+ifeq ($(TARGET),musl)
+NO_UNITS  := test_bucket_interleave test_eviction_interleave
+NO_PROBES := calls_load calls_lookup calls_number fastopen lookup_async lookups tell
+endif
+
+print-cc:
+	@echo '$(CC)'
+.PHONY: print-cc

@@ -24,13 +24,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Some packages have the general header for several machines, and the machine's own only for one.
- */
-#if defined(WITHOUT_LIBUNWIND) || !__has_include(<libunwind.h>) ||                                 \
-    (defined(__i386__) && !__has_include(<libunwind-x86.h>))
-#define CALLSITE_NONE
-#endif
-
 #ifndef CALLSITE_NONE
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>

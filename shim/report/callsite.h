@@ -5,6 +5,12 @@
 
 #include <stddef.h>
 
+/* Built without call sites. The general header may be found where the machine's own is missing. */
+#if defined(WITHOUT_LIBUNWIND) || !__has_include(<libunwind.h>) || \
+    (defined(__i386__) && !__has_include(<libunwind-x86.h>))
+#define CALLSITE_NONE
+#endif
+
 #define CALLSITE_FRAMES 16
 
 /* Opens libunwind, if it is there, and walks the stack once so that everything it needs is made

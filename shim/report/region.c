@@ -20,8 +20,18 @@
 #define SHARED_MEMORY "/dev/shm"
 #define LAYOUT        "-v1" /* of the file's name; grows with the layout */
 
-_Static_assert(offsetof(struct region, process) == 40, "one layout for 32 and 64 bit");
-_Static_assert(sizeof(struct destination) % 8 == 0, "one layout for 32 and 64 bit");
+/* The same numbers whatever the word size: no padding anywhere. */
+_Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
+_Static_assert(offsetof(struct region, process) == 40 && offsetof(struct region, tally) == 56 &&
+                   offsetof(struct region, destinations) == 56 + sizeof(struct tally),
+               "one layout");
+_Static_assert(sizeof(struct tally) == offsetof(struct tally, failures) + 8 * sizeof(cell64) &&
+                   offsetof(struct destination, tally) ==
+                       offsetof(struct destination, budget) + sizeof(struct budget) &&
+                   sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&
+                   sizeof(struct region) == offsetof(struct region, destinations) +
+                                                REGION_DESTINATIONS * sizeof(struct destination),
+               "one layout");
 
 /* What differs between a user's region and the host's. */
 struct place {

@@ -13,6 +13,7 @@
 #define SEGMENTS_MAX 1024 /* the kernel refuses more than 64 KiB of them */
 #define SECTIONS_MAX 512
 #define NOTES_MAX    64
+#define DYNAMIC_MAX  512
 #define GO_NAME      "Go" /* of its notes, with the NUL */
 
 struct file {
@@ -76,6 +77,83 @@ static bool has_go_note(const struct file *file, uint64_t at, uint64_t size)
 	return false;
 }
 
+static bool begins(const char *name, const char *beginning)
+{
+	return strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
+static enum elf_libc libc_of_loader(const char *interp)
+{
+	const char *slash = strrchr(interp, '/'), *name = slash ? slash + 1 : interp;
+
+	if (begins(name, "ld-musl"))
+		return ELF_MUSL;
+	return begins(name, "ld-linux") || begins(name, "ld64.so") || begins(name, "ld.so")
+	           ? ELF_GLIBC
+	           : ELF_NO_LIBC;
+}
+
+/* The same from what a library needs. */
+static enum elf_libc libc_of_need(const char *name)
+{
+	if (strcmp(name, "libc.so.6") == 0)
+		return ELF_GLIBC;
+	return strcmp(name, "libc.so") == 0 || begins(name, "libc.musl-") ? ELF_MUSL : ELF_NO_LIBC;
+}
+
+/* Where in the file lies what is loaded at an address; UINT64_MAX: nowhere. */
+static uint64_t offset_of(const struct file *file, const uint8_t *header, uint64_t address)
+{
+	uint64_t at = FIELD(file, header, Ehdr, e_phoff);
+	uint64_t step = FIELD(file, header, Ehdr, e_phentsize);
+	uint64_t count = FIELD(file, header, Ehdr, e_phnum);
+	uint8_t segment[sizeof(Elf64_Phdr)];
+
+	for (uint64_t i = 0; i < count && i < SEGMENTS_MAX; i++, at += step) {
+		uint64_t from;
+
+		if (!read_at(file, at, segment, (size_t)step))
+			break;
+		from = FIELD(file, segment, Phdr, p_vaddr);
+		if (FIELD(file, segment, Phdr, p_type) == PT_LOAD && address >= from &&
+		    address - from < FIELD(file, segment, Phdr, p_filesz))
+			return FIELD(file, segment, Phdr, p_offset) + (address - from);
+	}
+	return UINT64_MAX;
+}
+
+/* The entry of a dynamic section at a number; false at its end. */
+static bool read_dynamic(const struct file *file, uint64_t at, uint64_t i, uint64_t *tag,
+                         uint64_t *value)
+{
+	uint8_t entry[sizeof(Elf64_Dyn)];
+	size_t step = file->wide ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+
+	if (i >= DYNAMIC_MAX || !read_at(file, at + i * step, entry, step))
+		return false;
+	*tag = FIELD(file, entry, Dyn, d_tag);
+	*value = FIELD(file, entry, Dyn, d_un);
+	return *tag != DT_NULL;
+}
+
+static enum elf_libc libc_needed(const struct file *file, const uint8_t *header, uint64_t at)
+{
+	uint64_t tag, value, names = UINT64_MAX;
+	enum elf_libc libc = ELF_NO_LIBC;
+
+	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++)
+		if (tag == DT_STRTAB)
+			names = offset_of(file, header, value);
+	for (uint64_t i = 0; !libc && read_dynamic(file, at, i, &tag, &value); i++) {
+		char name[sizeof("libc.musl-")] = "";
+
+		if (tag == DT_NEEDED && names + value >= names &&
+		    read_at(file, names + value, name, sizeof(name) - 1))
+			libc = libc_of_need(name);
+	}
+	return libc;
+}
+
 static bool read_segments(const struct file *file, const uint8_t *header, struct elf_facts *facts)
 {
 	uint64_t at = FIELD(file, header, Ehdr, e_phoff);
@@ -96,6 +174,10 @@ static bool read_segments(const struct file *file, const uint8_t *header, struct
 		if (type == PT_INTERP &&
 		    !read_interp(file, offset, size, facts->interp, sizeof(facts->interp)))
 			return false;
+		if (type == PT_INTERP)
+			facts->libc = libc_of_loader(facts->interp);
+		if (type == PT_DYNAMIC && !facts->libc)
+			facts->libc = libc_needed(file, header, offset);
 		if (type == PT_NOTE && has_go_note(file, offset, size))
 			facts->go = true;
 	}

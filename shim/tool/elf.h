@@ -6,10 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The C library that a program's loader or a library's dependencies belong to, by their names. */
+enum elf_libc {
+	ELF_NO_LIBC, /* none, or none that we know */
+	ELF_GLIBC,
+	ELF_MUSL,
+};
+
 struct elf_facts {
 	uint8_t class; /* ELFCLASS32 or ELFCLASS64 */
 	uint8_t order; /* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t machine;
+	enum elf_libc libc;
 	bool go;          /* made by the Go linker: makes its own system calls */
 	char interp[256]; /* the dynamic loader it asks for; "" = static */
 };

@@ -134,22 +134,15 @@ static const char *privilege(const char *path, const struct stat *is)
 	return NULL;
 }
 
-/* The C library that a loader belongs to, as far as its name tells. */
-static bool is_our_libc(const char *interp)
-{
-	const char *slash = strrchr(interp, '/'), *name = slash ? slash + 1 : interp;
-
-#ifdef __GLIBC__
-	return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld64.so", 7) == 0 ||
-	       strncmp(name, "ld.so", 5) == 0;
-#else
-	return strncmp(name, "ld-musl", 7) == 0;
-#endif
-}
-
 static bool same_machine(const struct elf_facts *a, const struct elf_facts *b)
 {
 	return a->class == b->class && a->order == b->order && a->machine == b->machine;
+}
+
+/* Whether a library can be loaded into a program. */
+static bool fits(const struct elf_facts *library, const struct elf_facts *program)
+{
+	return same_machine(library, program) && library->libc == program->libc;
 }
 
 static int bits(const struct elf_facts *facts)
@@ -157,22 +150,24 @@ static int bits(const struct elf_facts *facts)
 	return facts->class == ELFCLASS64 ? 64 : 32;
 }
 
-/* Where the library may be, relative to the directory of this command. */
+/* Where libraries may be, relative to the directory of this command: installed, or where they were
+ * built. */
 static const char *const beside[] = {
 	"",
+	"/..",
 	"/../lib",
-#if defined(__x86_64__)
-	"/../lib/x86_64-linux-gnu",
 	"/../lib64",
-	"/../lib/i386-linux-gnu",
 	"/../lib32",
-#elif defined(__i386__)
+#if defined(__x86_64__) || defined(__i386__)
+	"/../lib/x86_64-linux-gnu",
 	"/../lib/i386-linux-gnu",
-	"/../lib32",
+	"/../lib/x86_64-linux-musl",
+	"/i386",
 #elif defined(__aarch64__)
 	"/../lib/aarch64-linux-gnu",
-	"/../lib64",
+	"/../lib/aarch64-linux-musl",
 #endif
+	"/musl",
 };
 
 static bool library_facts(const char *path, struct elf_facts *facts)
@@ -183,6 +178,15 @@ static bool library_facts(const char *path, struct elf_facts *facts)
 	if (fd >= 0)
 		close(fd);
 	return read;
+}
+
+/* What is said of a library that does not fit depends on how near it comes. */
+static bool better(const struct elf_facts *wanted, const struct elf_facts *found,
+                   const struct elf_facts *these)
+{
+	if (fits(these, wanted))
+		return true;
+	return same_machine(wanted, these) && !same_machine(wanted, found);
 }
 
 /* Takes the first library that fits the program, else the first there is. wanted: NULL = any. */
@@ -210,12 +214,12 @@ static bool find_library(const struct elf_facts *wanted, char *out, struct elf_f
 #endif
 		if (!realpath(path, absolute) || !library_facts(absolute, &these))
 			continue;
-		if (!found || (wanted && same_machine(wanted, &these))) {
+		if (!found || (wanted && better(wanted, facts, &these))) {
 			memcpy(out, absolute, sizeof(absolute));
 			*facts = these;
 		}
 		found = true;
-		if (!wanted || same_machine(wanted, &these))
+		if (!wanted || fits(&these, wanted))
 			return true;
 	}
 	return found;
@@ -236,11 +240,10 @@ static void judge_elf(const char *path, const struct elf_facts *facts, struct ve
 		    "%s is statically linked, so nothing can be preloaded into it; "
 		    "use a dynamically linked build of it",
 		    path);
-	else if (!is_our_libc(facts->interp))
+	else if (!facts->libc)
 		say(verdict, EXIT_UNFIT,
-		    "%s is made for another C library (its loader is %s), in which this library "
-		    "cannot "
-		    "be loaded; build libretrybudget with that C library's compiler",
+		    "%s is made for another C library (its loader is %s) than the ones that this "
+		    "library can be built for, glibc and musl",
 		    path, facts->interp);
 	else if (!find_library(facts, verdict->library, &library))
 		return; /* whose fault that is is told at the end */
@@ -255,6 +258,12 @@ static void judge_elf(const char *path, const struct elf_facts *facts, struct ve
 		    "%s is made for another processor than %s; install the build for that "
 		    "processor",
 		    path, verdict->library);
+	else if (!fits(&library, facts))
+		say(verdict, EXIT_UNFIT,
+		    "%s is made for another C library (its loader is %s) than %s, which cannot be "
+		    "loaded there; install the build for %s as well",
+		    path, facts->interp, verdict->library,
+		    facts->libc == ELF_MUSL ? "musl" : "glibc");
 }
 
 /* Judges one file. interpreter: filled if it is a script that names one. */

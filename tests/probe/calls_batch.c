@@ -72,7 +72,9 @@ static void many_received(void)
 	SAY("recvmmsg", "none", recvmmsg(sock, NULL, 0, 0, NULL));
 	SAY("recvmmsg", "nothing there", recvmmsg(sock, batch, 2, MSG_DONTWAIT, NULL));
 	SAY("recvmmsg", "bad time", recvmmsg(sock, batch, 2, 0, &bad));
+#ifdef __LP64__ /* elsewhere libc reads it itself, and dies */
 	SAY("recvmmsg", "time nowhere", recvmmsg(sock, batch, 2, 0, NOWHERE));
+#endif
 	fill(12);
 	SAY("recvmmsg", "messages nowhere", recvmmsg(sock, NOWHERE, 1, 0, NULL));
 	SAY("recvmmsg", "no time", recvmmsg(sock, batch, 2, 0, &none));

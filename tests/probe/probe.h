@@ -58,6 +58,25 @@ static inline void pause_ms(int ms)
 		;
 }
 
+#ifndef __GLIBC__
+/* musl has only sentences; the names that the driver knows. */
+static inline const char *strerrorname_np(int err)
+{
+#define NAMES(X)                                                                                   \
+	X(EAGAIN)                                                                                  \
+	X(EALREADY) X(EBADF) X(ECONNREFUSED) X(ECONNRESET) X(EFAULT) X(EHOSTUNREACH)               \
+	    X(EINPROGRESS) X(EINTR) X(EINVAL) X(EISCONN) X(EMFILE) X(ENETUNREACH) X(ENOENT)        \
+		X(ENOTCONN) X(ENOTSOCK) X(EPERM) X(EPIPE) X(ETIMEDOUT)
+#define NAME(code)                                                                                 \
+	if (err == code)                                                                           \
+		return #code;
+	NAMES(NAME)
+#undef NAME
+#undef NAMES
+	return strerror(err);
+}
+#endif
+
 /* "ok" or the name of an errno value. */
 static inline const char *error_name(int err)
 {

@@ -50,6 +50,11 @@ Test(calls, about_numbers_where_there_are_few)
 	    &(struct probe) { .program = "calls_number", .arguments = { "few" }, .policy = FAST });
 }
 
+Test(calls, of_a_program_with_64_bit_times)
+{
+	expect_same(&(struct probe) { .program = "calls_time64", .policy = FAST });
+}
+
 Test(calls, that_look_names_up)
 {
 	expect_same(&(struct probe) { .program = "calls_lookup", .policy = FAST });

@@ -55,7 +55,7 @@ Test(symbols, no_other_name_of_a_hook_is_left_out)
 	const char *left;
 
 	snprintf(libc, sizeof(libc), "%s",
-	         output_of("ldd /bin/sh | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
+	         tool("ldd %s | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
 	libc[strcspn(libc, "\n")] = '\0';
 	left = output_of_list(
 	    "nm -D --defined-only %s | awk '$2 ~ /[TWi]/ && $3 ~ /@@/ && $3 !~ /PRIVATE/ "

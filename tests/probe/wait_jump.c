@@ -34,7 +34,7 @@ static bool jumped_out(int fd, const struct sockaddr_in *to)
 int main(void)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	sigset_t mask_before, mask_after;
+	sigset_t mask_before = { 0 }, mask_after = { 0 }; /* the kernel fills in a part */
 	int held, fd, fds, maps, state, jumps = 0;
 	uint16_t port = refusing_port(&held);
 	struct sockaddr_in to = loopback(port);

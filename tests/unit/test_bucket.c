@@ -215,7 +215,7 @@ static int64_t hostile(uint64_t *random)
 {
 	static const int64_t edges[] = {
 		0,         1,         -1,         INT64_MAX,     INT64_MIN,   UINT32_MAX,
-		INT32_MAX, INT32_MIN, SECONDS(1), INT64_MAX - 1, -SECONDS(1), 1L << 32
+		INT32_MAX, INT32_MIN, SECONDS(1), INT64_MAX - 1, -SECONDS(1), INT64_C(1) << 32
 	};
 	uint64_t drawn = random_next(random);
 

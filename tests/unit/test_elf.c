@@ -52,9 +52,14 @@ Test(elf, real_programs)
 	cr_assert_eq(read_path("/bin/true", &facts), ELF_READ);
 	cr_assert(*facts.interp == '/');
 	cr_assert(!facts.go);
-	cr_assert_eq(facts.class, sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
 	cr_assert_eq(read_path("/proc/self/exe", &facts), ELF_READ);
 	cr_assert(*facts.interp == '/');
+	cr_assert_eq(facts.class, sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+#ifdef __GLIBC__
+	cr_assert_eq(facts.libc, ELF_GLIBC);
+#else
+	cr_assert_eq(facts.libc, ELF_MUSL);
+#endif
 	cr_assert_eq(read_path("/etc/passwd", &facts), ELF_NOT);
 	cr_assert_eq(read_path("/dev/null", &facts), ELF_NOT);
 	cr_assert_eq(read_path("/proc", &facts), ELF_BROKEN);

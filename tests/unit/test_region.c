@@ -11,6 +11,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #define NOBODY 65534

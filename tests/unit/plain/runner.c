@@ -89,7 +89,7 @@ static void call(void (*function)(void))
 /* Criterion's order: the suite's init, the test's, the test, the test's fini, the suite's. */
 static _Noreturn void be_the_test(const struct plain_test *test)
 {
-	const struct plain_options *suite = suite_of(test);
+	const struct plain_options *const volatile suite = suite_of(test);
 	volatile bool complete = false;
 
 	main_thread = pthread_self();
