@@ -89,6 +89,8 @@ _Noreturn void plain_leave(void);
 
 #define cr_assert_null(p, ...)     PLAIN_PAIR(true, p, ==, NULL __VA_OPT__(, ) __VA_ARGS__)
 #define cr_assert_not_null(p, ...) PLAIN_PAIR(true, p, !=, NULL __VA_OPT__(, ) __VA_ARGS__)
+#define cr_expect_null(p, ...)     PLAIN_PAIR(false, p, ==, NULL __VA_OPT__(, ) __VA_ARGS__)
+#define cr_expect_not_null(p, ...) PLAIN_PAIR(false, p, !=, NULL __VA_OPT__(, ) __VA_ARGS__)
 
 #define cr_assert_eq(a, b, ...)  PLAIN_PAIR(true, a, ==, b __VA_OPT__(, ) __VA_ARGS__)
 #define cr_expect_eq(a, b, ...)  PLAIN_PAIR(false, a, ==, b __VA_OPT__(, ) __VA_ARGS__)
