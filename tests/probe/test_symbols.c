@@ -66,6 +66,23 @@ Test(symbols, no_other_name_of_a_hook_is_left_out)
 	cr_expect_str_eq(left, "", "not hooked: %s", left);
 }
 
+/* And some a second time, for programs with a 64-bit time_t, where that is not libc's own. */
+Test(symbols, no_name_with_64_bit_times_is_left_out)
+{
+	char libc[PATH_MAX];
+	const char *left;
+
+	snprintf(libc, sizeof(libc), "%s",
+	         tool("ldd %s | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
+	libc[strcspn(libc, "\n")] = '\0';
+	left = output_of_list(
+	    "nm -D --defined-only %s | sed -n 's/.* \\(__.*64\\)@@GLIBC_2.*/\\1/p' | "
+	    "awk 'NR == FNR {hook[$1] = 1; next} {plain = substr($1, 3); "
+	    "sub(/(_time)?64$/, \"\", plain)} plain in hook && !($1 in hook)' %s -",
+	    libc);
+	cr_expect_str_eq(left, "", "not hooked: %s", left);
+}
+
 /* Our own files make every hooked call through the table, or they would come to our own hook. */
 Test(symbols, our_own_files_call_no_hook)
 {

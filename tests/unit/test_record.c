@@ -108,14 +108,14 @@ Test(record, addresses)
 
 Test(record, random_ip6_as_inet_ntop)
 {
+#ifndef __GLIBC__
+	cr_skip_test("musl shortens other runs of zeroes");
+#endif
 	srandom(1);
 	for (int i = 0; i < 20000; i++) {
 		struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 		char libc[INET6_ADDRSTRLEN], expected[80];
 
-#ifndef __GLIBC__
-		cr_skip_test("musl shortens other runs of zeroes");
-#endif
 		for (int k = 0; k < 16; k++)
 			in6.sin6_addr.s6_addr[k] = random() % 3 ? 0 : (uint8_t)random();
 		inet_ntop(AF_INET6, &in6.sin6_addr, libc, sizeof(libc));
