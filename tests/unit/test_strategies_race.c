@@ -118,7 +118,10 @@ Test(strategies_race, the_rule_holds_in_every_window)
 				for (int j = 0; j < EACH && went_at[b][j]; j++)
 					n += went_at[b][j] <= end &&
 					     went_at[b][j] > end - SECONDS(10);
-			cr_assert_leq(n, 20);
+			/* The clock runs a thousand times too fast here, so that a busy machine
+			 * stops a thread for more than a window: one too many for each that was
+			 * (slices.h). */
+			cr_assert_leq(n, 20 + RACERS - 1);
 		}
 	}
 }
