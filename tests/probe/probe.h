@@ -62,11 +62,12 @@ static inline void pause_ms(int ms)
 /* musl has only sentences; the names that the driver knows. */
 static inline const char *strerrorname_np(int err)
 {
-#define NAMES(X)                                                                                   \
-	X(EAGAIN)                                                                                  \
-	X(EALREADY) X(EBADF) X(ECONNREFUSED) X(ECONNRESET) X(EFAULT) X(EHOSTUNREACH)               \
-	    X(EINPROGRESS) X(EINTR) X(EINVAL) X(EISCONN) X(EMFILE) X(ENETUNREACH) X(ENOENT)        \
-		X(ENOTCONN) X(ENOTSOCK) X(EPERM) X(EPIPE) X(ETIMEDOUT)
+/* clang-format off */
+#define NAMES(X) \
+	X(EAGAIN) X(EALREADY) X(EBADF) X(ECONNREFUSED) X(ECONNRESET) X(EFAULT) X(EHOSTUNREACH) \
+	X(EINPROGRESS) X(EINTR) X(EINVAL) X(EISCONN) X(EMFILE) X(ENETUNREACH) X(ENOENT) X(ENOTCONN) \
+	X(ENOTSOCK) X(EPERM) X(EPIPE) X(ETIMEDOUT)
+/* clang-format on */
 #define NAME(code)                                                                                 \
 	if (err == code)                                                                           \
 		return #code;
