@@ -15,6 +15,7 @@ typedef _Atomic(uint64_t) ucell64 __attribute__((aligned(8)));
 
 /* A call into libatomic would be a lock in disguise, and a dependency. */
 _Static_assert(__atomic_always_lock_free(sizeof(cell64), 0), "64-bit atomics need no lock");
-_Static_assert(sizeof(cell64) == 8 && _Alignof(cell64) == 8, "the same in 32 and 64 bit");
+_Static_assert(sizeof(cell64) == 8, "the same in 32 and 64 bit");
+_Static_assert(_Alignof(cell64) == 8, "the same in 32 and 64 bit");
 
 #endif
