@@ -3,6 +3,7 @@
 #include "track/datagram.h"
 
 #include "hook/real.h"
+#include "track/memory.h"
 #include "track/state.h"
 #include "track/thread.h"
 
@@ -14,7 +15,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define LARGEST 65507 /* bytes that fit into a datagram; of more the kernel says EMSGSIZE */
@@ -33,39 +33,24 @@ static uint64_t cookie_of(int fd)
 	return cookie;
 }
 
-static uint64_t hash_text(const uint64_t *words, size_t seen, size_t size)
-{
-	uint64_t hash = hash_word(0, size);
-
-	for (size_t i = 0; i * sizeof(*words) < seen; i++)
-		hash = hash_word(hash, words[i]);
-	return hash ? hash : 1;
-}
-
-/* A hash of what the host sends, not 0. Copied by the kernel, which says EFAULT where a read of our
- * own would be a crash in place of the host's EFAULT. 0: it cannot be read. */
+/* A hash of what the host sends, not 0: of its length and its first HASHED bytes. 0: they cannot be
+ * read. Before the call, for afterwards another thread may have had the answer, and freed them. */
 static uint64_t hash_parts(const struct iovec *parts, size_t count, size_t size)
 {
-	uint64_t words[HASHED / sizeof(uint64_t)] = { 0 };
-	struct iovec into = { .iov_base = words, .iov_len = HASHED };
-	ssize_t seen;
+	uint64_t hash = hash_word(0, size);
+	size_t left = HASHED;
 
-	if (size == 0)
-		return hash_text(words, 0, 0);
-	seen = process_vm_readv(getpid(), &into, 1, parts, count, 0);
-	if (seen < 0 && errno != EFAULT) {
-		/* Forbidden here (seccomp), or more parts than it takes. */
-		seen = 0;
-		for (size_t i = 0; i < count && seen < HASHED; i++) {
-			size_t n = parts[i].iov_len, room = HASHED - (size_t)seen;
+	for (size_t i = 0; i < count && left > 0; i++) {
+		size_t n = parts[i].iov_len < left ? parts[i].iov_len : left;
 
-			memcpy((char *)words + seen, parts[i].iov_base, n < room ? n : room);
-			seen += (ssize_t)(n < room ? n : room);
-		}
+		if (n == 0)
+			continue;
+		if (!memory_is_there(parts[i].iov_base, n))
+			return 0;
+		hash = hash_bytes(hash, parts[i].iov_base, n);
+		left -= n;
 	}
-	if (seen < HASHED && (size_t)seen != size)
-		return 0;
-	return hash_text(words, (size_t)seen, size);
+	return hash ? hash : 1;
 }
 
 /* Without the scope, which the host may leave out where the kernel tells it. Nobody has the address
@@ -129,12 +114,11 @@ static bool has_error(int fd)
 static bool measure(struct datagram *datagram)
 {
 	datagram->size = 0;
-	if (datagram->count > IOV_MAX ||
-	    (datagram->count && ((uintptr_t)datagram->parts < 4096 ||
-	                         (uintptr_t)datagram->parts > UINTPTR_MAX - 4096)))
+	if (datagram->count > IOV_MAX)
 		return false; /* an error of the kernel's */
 	for (size_t i = 0; i < datagram->count; i++) {
-		if (datagram->parts[i].iov_len > LARGEST)
+		if (!memory_is_there(&datagram->parts[i], sizeof(*datagram->parts)) ||
+		    datagram->parts[i].iov_len > LARGEST)
 			return false;
 		datagram->size += datagram->parts[i].iov_len;
 		if (datagram->size > LARGEST)
@@ -183,14 +167,14 @@ static bool judge(struct datagram *datagram, const struct name_hit *hit)
 	struct exchange *sent = &datagram->sent;
 	struct exchange failed;
 
+	sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
+	if (sent->mark == 0)
+		return false;
 	if (exchange_is_open(sent)) {
 		if (is_corked(try->fd) || has_error(try->fd)) {
 			try->status = true;
 			return true;
 		}
-		sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
-		if (sent->mark == 0)
-			return false;
 		if (exchange_repeated(sent, try->account.policy->horizon, &failed))
 			count_failure(&failed, FAILURE_TIMEOUT, 0);
 		try->began = monotonic();
@@ -271,13 +255,10 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 		settle_failed(datagram, err);
 	} else {
 		err = try->saved_errno;
-		if (sent->mark == 0) /* not read before: the kernel has found it readable now */
-			sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
 		sent->at = monotonic();
 		sent->run = try->trial.run;
 		sent->retry = try->trial.retry;
-		if (sent->mark != 0)
-			exchange_add(sent);
+		exchange_add(sent);
 	}
 	errno = err;
 	return result;

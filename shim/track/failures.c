@@ -141,6 +141,13 @@ void failures_withdraw(struct destination *destination, const struct unanswered 
 		if (atomic_compare_exchange_strong(&destination->failures[i], &here, 0))
 			return;
 	}
+	/* It had found no place, and was the last of those. */
+	if (atomic_load(&destination->unclaimed_at) == failure->at) {
+		int64_t left = atomic_load(&destination->unclaimed);
+
+		if (left > 0)
+			atomic_compare_exchange_strong(&destination->unclaimed, &left, left - 1);
+	}
 }
 
 void failures_add(struct destination *destination, const struct unanswered *failure)
@@ -178,7 +185,7 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 	int64_t at = atomic_load(&destination->unclaimed_at);
 
 	while (left > 0) {
-		if (now - at > horizon) {
+		if (at < now - horizon) { /* not now - at: it may have been scribbled over */
 			atomic_compare_exchange_strong(&destination->unclaimed, &left, 0);
 			return false;
 		}

@@ -5,13 +5,10 @@
 #include "hook/real.h"
 #include "track/failures.h"
 #include "track/habit.h"
+#include "track/memory.h"
 #include "track/outcome.h"
 #include "track/request.h"
 #include "track/state.h"
-
-#include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
@@ -66,25 +63,6 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 	budget_refund(&account, cost);
 }
 
-/* True if the kernel can read what lies there: it copies a mask of signals from an address before
- * it finds that it is told to do nothing with it. */
-static bool can_be_read(const void *at)
-{
-	return syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
-}
-
-/* True if a host that gives these n bytes away can be believed to have them. */
-static bool are_there(const void *data, size_t n)
-{
-	const char *bytes = data;
-	int saved = errno;
-	bool there = n > 0 && can_be_read(bytes) &&
-	             (n <= sizeof(uint64_t) || can_be_read(bytes + n - sizeof(uint64_t)));
-
-	errno = saved;
-	return there;
-}
-
 /* True if a request on this connection would tell something. */
 static bool is_asked_for(const struct socket_entry *entry)
 {
@@ -103,23 +81,33 @@ static bool is_asked_for(const struct socket_entry *entry)
 	return monotonic() - failed_at <= account.policy->horizon;
 }
 
+/* The print of n bytes, of which no others are looked at than those asked for here. */
+static uint32_t look(const void *data, size_t n)
+{
+	const char *bytes = data;
+	size_t end = n > REQUEST_END ? REQUEST_END : n;
+
+	return memory_is_there(data, n) && memory_is_there(bytes + n - end, end)
+	           ? request_print(data, n)
+	           : 0;
+}
+
 uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n)
 {
-	return is_asked_for(entry) && are_there(data, n) ? request_print(data, n) : 0;
+	return is_asked_for(entry) ? look(data, n) : 0;
 }
 
 uint32_t hindsight_look_parts(const struct socket_entry *entry, const struct iovec *parts,
                               size_t count)
 {
-	return count && is_asked_for(entry) && are_there(parts, sizeof(*parts)) &&
-	               are_there(parts->iov_base, parts->iov_len)
-	           ? request_print(parts->iov_base, parts->iov_len)
+	return count && is_asked_for(entry) && memory_is_there(parts, sizeof(*parts))
+	           ? look(parts->iov_base, parts->iov_len)
 	           : 0;
 }
 
 uint32_t hindsight_look_message(const struct socket_entry *entry, const struct msghdr *message)
 {
-	return is_asked_for(entry) && are_there(message, sizeof(*message))
+	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
 	           ? hindsight_look_parts(entry, message->msg_iov, message->msg_iovlen)
 	           : 0;
 }

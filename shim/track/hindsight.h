@@ -16,7 +16,7 @@
 /* The print of a request that the host is about to send on this connection; 0 unless its
  * destination has failed lately: while all is well nothing is looked at. data: n bytes, looked at
  * only if they are there. Before the call, for afterwards another thread may have had the reply,
- * and freed them. Two system calls at most. */
+ * and freed them. Four system calls at most. */
 uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n);
 
 /* The same of a message in parts: of the first of them. */

@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define FIRST_LINE 128
-#define LAST_BYTES 32
-#define HEADER_MAX 8192 /* looked through for its end */
 
 /* A TLS record of a handshake: what follows holds random bytes. */
 static int is_tls(const unsigned char *bytes, size_t n)
@@ -19,7 +17,8 @@ static int is_tls(const unsigned char *bytes, size_t n)
 /* How much comes before the body: a header that an empty line ends, or nothing. */
 static size_t before_body(const unsigned char *bytes, size_t n)
 {
-	const unsigned char *end = memmem(bytes, n < HEADER_MAX ? n : HEADER_MAX, "\r\n\r\n", 4);
+	const unsigned char *end =
+	    memmem(bytes, n < REQUEST_BEGIN ? n : REQUEST_BEGIN, "\r\n\r\n", 4);
 
 	return end ? (size_t)(end - bytes) + 4 : 0;
 }
@@ -35,8 +34,8 @@ uint32_t request_print(const void *data, size_t n)
 	while (line < n && line < FIRST_LINE && bytes[line] != '\n')
 		line++;
 	last = n - before_body(bytes, n);
-	if (last > LAST_BYTES)
-		last = LAST_BYTES;
+	if (last > REQUEST_END)
+		last = REQUEST_END;
 	hash = hash_bytes(hash_bytes(ADDRESS_HASH, bytes, line), bytes + n - last, last);
 	hash ^= hash >> 32;
 	return (uint32_t)hash ? (uint32_t)hash : 1;

@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define REQUEST_BEGIN 4096 /* bytes at the beginning and */
+#define REQUEST_END   32   /* at the end that are looked at, no others */
+
 /* The print of a request that begins with these n bytes, the first that the host wrote. Of its
  * first line (at most 128 bytes) and its last 32 bytes; where an empty line ends a header, of those
  * after it. The header lines themselves vary from try to try: a date, a trace id, the number of

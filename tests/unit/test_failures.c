@@ -212,3 +212,18 @@ Test(failures, one_can_be_taken_back)
 	cr_assert(claimed.at > NOW + NS_PER_S / 2, "the other one is there");
 	cr_assert_not(claim(me(), NOW + 2 * NS_PER_S, &claimed));
 }
+
+Test(failures, one_without_a_place_can_be_taken_back_too)
+{
+	struct unanswered mine = { .owner = me(), .at = NOW, .run = 1 };
+	struct unanswered claimed;
+	int n = 0;
+
+	for (int i = 0; i < REGION_FAILURES; i++)
+		fail(me(), 1, NOW - NS_PER_S);
+	failures_add(&destination, &mine);
+	failures_withdraw(&destination, &mine);
+	while (claim(me(), NOW, &claimed))
+		n++;
+	cr_expect_eq(n, REGION_FAILURES, "%d", n);
+}

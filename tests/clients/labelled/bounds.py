@@ -37,7 +37,8 @@ SHORT = {
     "wget --tries, URLs": "a reset that comes before the host reads is told by the oracle alone",
     "pgbench -C loop": "the start-up packet is the same for each piece of work",
 }
-NUMBER = (0.4, 5.0)  # retries called so, per retry made, of a client with a shortfall
+NUMBER = (0.5, 2.5)  # retries called so, per retry made, of a client with a shortfall
+ENOUGH = 20  # retries made, for that to mean something
 
 # At 50 % a run of six failures, after which whatever follows is a retry, is no rarity; and half of
 # the failures are refusals, of which nothing is learned.

@@ -46,7 +46,7 @@ def problems_of(client, results, total, partly):
     made = partly.true_retry + partly.false_first
     if client.name in bounds.SHORT:
         low, high = bounds.NUMBER
-        if made and not low <= (partly.true_retry + partly.false_retry) / made <= high:
+        if made >= bounds.ENOUGH and not low <= (partly.true_retry + partly.false_retry) / made <= high:
             found.append(f"{partly.true_retry + partly.false_retry} retries called so, {made} made")
     elif made:  # a client that never retries has neither; its false alarms count in the whole
         for what, value in (("precision", partly.precision()), ("recall", partly.recall())):
