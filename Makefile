@@ -49,8 +49,15 @@ SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-
 ifeq ($(UNWIND),no)
 SHIM_FLAGS += -DWITHOUT_LIBUNWIND
 endif
-SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,--no-undefined \
+# nodelete: whoever opened it by dlopen has bound calls to it, and fork handlers are left with libc.
+SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--no-undefined \
 	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
+
+# Only this machine's own programs may have a library of TLS, where its headers are.
+header_of   = $(wildcard /usr/include/$(1) /usr/include/*/$(1))
+NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
+	      $(if $(call header_of,openssl/ssl.h),,tls_kept tls_plugged) \
+	      $(if $(call header_of,gnutls/gnutls.h),,tls_gnutls))
 
 ROOMS      := budget config report track pace
 ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c))) \
@@ -77,8 +84,8 @@ $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH)
 
 # The command looks for the library where it was installed.
-$(B)/obj/shim/tool/inspect.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'
-$(B)/obj/shim/tool/inspect.o: $(B)/libdir
+$(B)/obj/shim/tool/library.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'
+$(B)/obj/shim/tool/library.o: $(B)/libdir
 ifneq ($(shell cat $(B)/libdir 2>/dev/null),$(LIBDIR))
 .PHONY: $(B)/libdir
 endif
@@ -112,57 +119,21 @@ $(B)/probes: $(PROBE_TEST)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(PROBE_TEST) -lcriterion -lpthread
 
-$(B)/probe/%: tests/probe/%.c Makefile | $(PREPARED)
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread -ldl
-$(B)/clients/%: tests/clients/%.c Makefile
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
-$(B)/clients/mixed/libevent: LIBRARY := -levent_core
-$(B)/clients/mixed/libuv: LIBRARY := -luv
-$(B)/clients/mixed/%: tests/clients/mixed/%.c Makefile
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -MF $@.d -o $@ $< $(LIBRARY)
-$(B)/clients/%: tests/clients/labelled/%.c Makefile
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
-$(B)/clients/%.so: tests/clients/labelled/%.c Makefile
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -U_FORTIFY_SOURCE \
-		-fPIC -shared -MF $@.d -o $@ $< -ldl
-$(B)/clients/labelled/%.class: tests/clients/labelled/drivers/%.java
-	$(say) JAVAC $<
-	@mkdir -p $(@D)
-	$(Q)javac -d $(@D) $<
-$(B)/bench/%: tests/bench/%.c Makefile
-	$(say) CC $<
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -MF $@.d -o $@ $< -lpthread
-
-BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
-MIXED   := $(B)/clients/mixed/libevent $(B)/clients/mixed/libuv
-CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
-LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(B)/clients/labelled/Tries.class \
-	    $(patsubst tests/clients/labelled/%.c, \
-	    $(B)/clients/%,$(filter-out %/witness.c,$(wildcard tests/clients/labelled/*.c)))
+include tests/programs.mk
 
 demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/install-deps demo
 	@$(MAKE) --no-print-directory all $(CLIENTS)
 	@scripts/demo
 
-check: ## install what is missing, build, run every test
+check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe check-clients \
-		check-labelled
+	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe \
+		check-contract check-clients
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
+	@scripts/at-boot $(B)/unit
 	@scripts/check-docs
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
@@ -173,8 +144,23 @@ probes: $(PROBES)
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)
 
+amplification: all $(CLIENTS) ## what retries add to a server's load, under every rule: a table
+	@scripts/install-deps check
+	@tests/clients/amplification --build $(B)
+
+check-admission: all $(CLIENTS) ## real servers given four times what they can serve
+	tests/clients/admission/run --build $(B)
+
 check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
 	tests/clients/labelled/run --build $(B)
+
+check-contract: all probes $(CONTRACT) ## what a program can see of the shim: nothing
+	tests/contract/run --build $(B)
+
+check-long: ## what takes too long for `make check`
+	@scripts/install-deps check
+	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission  \
+		check-death check-arch
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
@@ -200,13 +186,16 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 	@scripts/install-deps bench
 	scripts/memcheck $(B)
 
+check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget, killed 1200 times
+	@RETRYBUDGET_BUILD=$(B) PROBE_KILLS=600 $(B)/probes --filter 'death/*' -j2
+
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
 	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
 		tests/clients/*/*.[ch])
 	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
-		--suppress=missingIncludeSystem --std=c11 -Ishim shim
+		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
 
 bench: ## measure the cost and the effect, bare against shim in one run
 	@scripts/install-deps bench
@@ -251,7 +240,8 @@ help: ## this list
 clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all probes demo check check-unit check-probe check-clients check-labelled check-sanitize check-arch \
-	check-valgrind lint bench install uninstall help clean
+# Not the sources of others below suites, which have files of that name for other ends.
+-include $(shell find $(B) -path $(B)/suites -prune -o -name '*.d' -print 2>/dev/null)
+# Targets that are no files are all named like words.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):\([^=]\|$$\).*/\1/p' Makefile)
 .DELETE_ON_ERROR:

@@ -114,6 +114,20 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
 	return false;
 }
 
+/* ns until due_at. One further off than any delay that the policy draws is moved up, as in
+ * asked_left(): a caller that cannot wait would else be held back until the probe. */
+static int64_t due_left(const struct account *account, int64_t now)
+{
+	int64_t due = look(&account->budget->due_at), longest = longest_delay(account->policy);
+
+	if (due <= now)
+		return 0;
+	if (due <= later(now, longest))
+		return due - now;
+	swap(&account->budget->due_at, due, later(now, longest));
+	return longest;
+}
+
 static void move_due(const struct account *account, int64_t now)
 {
 	struct budget *budget = account->budget;
@@ -165,16 +179,58 @@ int64_t budget_probe_wait(const struct account *account, int64_t now)
 	return probe_wait(account, moment(now), &last);
 }
 
+/*
+ * ns until the moment that the server asked for, as far as the policy obeys it. One further off
+ * than that comes from a longer cap before a reload, or from a scribble, and is moved up: cut only,
+ * it would be as far off the next time, and nothing would ever go again.
+ */
+static int64_t asked_left(const struct account *account, int64_t now)
+{
+	int64_t until = look(&account->budget->not_before);
+	int64_t cap = greater(account->policy->retry_after_cap, 0);
+
+	if (until <= now || cap == 0)
+		return 0;
+	if (until <= later(now, cap))
+		return until - now;
+	swap(&account->budget->not_before, until, later(now, cap));
+	return cap;
+}
+
+int64_t budget_asked_wait(const struct account *account, int64_t now, uint64_t *random)
+{
+	int64_t wait;
+
+	if (look(&account->budget->streak) <= 0)
+		return 0;
+	wait = asked_left(account, moment(now));
+	if (wait <= 0 || !random)
+		return wait;
+	return wait + random_upto(random, greater(wait / 10, account->policy->backoff.base));
+}
+
+void budget_retry_after(const struct account *account, int64_t wanted, int64_t now)
+{
+	cell64 *cell = &account->budget->not_before;
+	int64_t cap = greater(account->policy->retry_after_cap, 0), before = look(cell), until;
+
+	now = moment(now);
+	until = later(now, lesser(wanted, cap));
+	/* One that lies further ahead than any may was scribbled. */
+	if (until > now && (before < until || before > later(now, cap)))
+		put(cell, until);
+}
+
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 {
 	int64_t due = 0, last;
 
 	now = moment(now);
 	if (look(&account->budget->streak) > 0)
-		due = lesser(greater(look(&account->budget->due_at), now) - now,
-		             longest_delay(account->policy));
+		due = due_left(account, now);
 	due = greater(due, budgets_wait(account, cost, now));
-	return lesser(due, probe_wait(account, now, &last));
+	return greater(lesser(due, probe_wait(account, now, &last)),
+	               budget_asked_wait(account, now, NULL));
 }
 
 enum admission budget_admit(const struct account *account, int64_t cost, int64_t now)
@@ -245,9 +301,11 @@ int64_t budget_success(const struct account *account, int64_t now)
 		    in_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
 	if (ended > 0) {
 		put(&budget->due_at, 0);
+		put(&budget->not_before, 0);
 		put(&budget->last_delay, 0);
 		put(&budget->delay_before, 0);
 		put(&budget->barred, 0);
+		hold_end(&budget->hold);
 	}
 	return ended;
 }

@@ -8,7 +8,9 @@
 #define RETRYBUDGET_BUDGET_BUDGET_H
 
 #include "budget/backoff.h"
+#include "budget/breaker.h"
 #include "budget/bucket.h"
+#include "budget/hold.h"
 #include "budget/slices.h"
 
 /* The state of one destination, in shared memory. All-zero is a valid, new budget. */
@@ -20,11 +22,14 @@ struct budget {
 	cell64 due_at;       /* ns, not before: for callers that cannot wait; 0 = at once */
 	cell64 last_delay;   /* ns, the delay that due_at was drawn with */
 	cell64 delay_before; /* ns, the one before: decorrelated jitter draws from it */
+	cell64 not_before;   /* ns, what a server asked for with Retry-After; 0 = nothing */
 	cell64 barred;       /* the last failure is one of those that `sample` does not retry */
 	cell64 paid;         /* mt, what the retry that is under way has cost, 0 = none is */
 	cell64 dice;         /* state of the generator that strategies draw from */
 	/* What strategies count over their window; what each is used for is the strategy's. */
 	struct slices requests, accepts, spent;
+	struct breaker breaker;
+	struct hold hold; /* how long the streak has been held back */
 };
 
 /* Everything one verdict draws on. */
@@ -62,7 +67,18 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
 /* ns until an attempt goes whatever the backoff and the tokens say; 0 = now. */
 int64_t budget_probe_wait(const struct account *account, int64_t now);
 
-/* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe. */
+/* Notes that the server asked for no retry in the next `wanted` ns (Retry-After; what is more than
+ * the policy's cap is cut). */
+void budget_retry_after(const struct account *account, int64_t wanted, int64_t now);
+
+/* ns until the moment that the server asked for: not even the probe goes before. 0: it has asked
+ * for none, or it is over. random: jittered upward by at most a tenth of the wait or `base`,
+ * whichever is more; NULL: as it is. A moment further off than the policy's cap is moved up to it.
+ */
+int64_t budget_asked_wait(const struct account *account, int64_t now, uint64_t *random);
+
+/* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe, but
+ * not before the moment that the server asked for. */
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
 
 /* Takes cost from the destination's budget, as its strategy says, and then from the process-wide
@@ -109,6 +125,7 @@ static inline bool budget_wants_success(const struct account *account)
 {
 	return atomic_load_explicit(&account->budget->streak, memory_order_relaxed) != 0 ||
 	       budget_counts_success(account) ||
+	       breaker_counts_success(&account->budget->breaker, &account->policy->breaker) ||
 	       !bucket_full(account->process, account->process_rule);
 }
 

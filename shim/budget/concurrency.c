@@ -6,10 +6,9 @@
  *	retries <= max(ratio * attempts, min_concurrency)
  *
  * Source: Envoy, retry_budget of the circuit breakers (budget_percent 20 %, min_retry_concurrency
- *3; source/common/upstream/resource_manager_impl.h: a retry may go while fewer are in flight than
- *the whole part of that). failsafe-go's Budget has the same rule and numbers (maxRate 0.2,
- * minConcurrency 3). The retry that is asked for counts among the attempts, as the request that it
- * belongs to does there.
+ * 3; source/common/upstream/resource_manager_impl.h: a retry may go while fewer are in flight than
+ * the whole part of that). failsafe-go's Budget has nearly the same rule (config/presets.def). The
+ * retry that is asked for counts among the attempts, as the request that it belongs to does there.
  *
  * What is ours: whoever is in flight is counted in the slice of time in which he began, and an end
  * takes him out of that slice. A process that is killed, or a socket that nobody closes, ends

@@ -65,6 +65,21 @@ enum nonblocking {
 	NONBLOCKING_PASS,
 };
 
+/* Whose replies are read for an HTTP/1 status. */
+enum http {
+	HTTP_AUTO, /* of destinations on port 80 and 8080 */
+	HTTP_ON,
+	HTTP_OFF,
+};
+
+/* What becomes of a request sent again on a kept connection that may not go yet, and either must
+ * not wait or has waited for max_wait. */
+enum http_deny {
+	HTTP_DENY_CLOSE, /* as if the server had closed the connection while it was idle */
+	HTTP_DENY_RESET, /* the send fails with ECONNRESET */
+	HTTP_DENY_PASS,  /* it goes, and is counted */
+};
+
 /* What becomes of a datagram that repeats an unanswered one too early. */
 enum udp_deny {
 	UDP_PASS, /* it goes, and is counted */
@@ -81,6 +96,7 @@ enum failure {
 	FAILURE_DROPPED,
 	FAILURE_LOCAL,
 	FAILURE_LOOKUP,
+	FAILURE_STATUS, /* an HTTP status from the policy's list */
 	FAILURE_COUNT,
 };
 
@@ -101,6 +117,18 @@ struct backoff_rule {
 	int32_t jitter; /* enum jitter */
 };
 
+/* When a circuit breaker opens, and when it closes again. */
+struct breaker_rule {
+	int64_t failures;  /* in a row that open it; 0 = they do not */
+	int64_t rate;      /* ppm of the outcomes within window that opens it; 0 = it does not */
+	int64_t volume;    /* outcomes within window below which rate does not count, >= 1 */
+	int64_t window;    /* ns */
+	int64_t open;      /* ns, jittered upward */
+	int64_t probes;    /* attempts in flight while half open, >= 1 */
+	int64_t successes; /* in a row that close it, >= 1 */
+	int32_t on;        /* boolean */
+};
+
 struct policy {
 	struct bucket_rule bucket;
 	struct backoff_rule backoff;
@@ -119,6 +147,13 @@ struct policy {
 	int64_t max_wait;        /* ns, bound of one wait inside a blocking call */
 	int64_t horizon;         /* ns, age at which an unanswered failure is forgotten */
 	int64_t min_life;        /* ns, age from which a one-way connection counts as a success */
+	struct breaker_rule breaker;
+	int64_t connect_timeout;  /* ns, bound of a blocking connect; 0 = none */
+	int64_t reply_timeout;    /* ns, bound of a blocking read of a reply; 0 = none */
+	int64_t deadline;         /* ns that one streak may be held back in all; 0 = no bound */
+	int64_t reconnect_spread; /* ns over which reconnects after a mass loss are spread; 0 */
+	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
+	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */
 	int32_t mode;            /* enum mode */
 	int32_t strategy;        /* enum strategy */
 	int32_t preset;   /* enum preset of config/presets.h; only to show where keys come from */
@@ -129,7 +164,23 @@ struct policy {
 	int32_t nonblocking; /* enum nonblocking */
 	int32_t udp;         /* boolean: a datagram is a request */
 	int32_t udp_deny;    /* enum udp_deny */
+	int32_t reply_errno; /* of a read that reply_timeout ends */
+	int32_t http;        /* enum http */
+	int32_t http_deny;   /* enum http_deny */
+	int32_t tls;         /* boolean: http inside TLS too */
 	int32_t deny_errno;  /* 0 = the destination's last real error */
 };
+
+#define STATUS_BITS 10
+#define STATUS_MOST 6 /* codes in one policy */
+
+/* True if a reply with this status is a failure. */
+static inline int policy_fails_status(const struct policy *policy, unsigned int status)
+{
+	for (uint64_t codes = (uint64_t)policy->http_status; codes; codes >>= STATUS_BITS)
+		if ((codes & ((1U << STATUS_BITS) - 1)) == status)
+			return 1;
+	return 0;
+}
 
 #endif

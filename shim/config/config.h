@@ -6,6 +6,7 @@
 #ifndef RETRYBUDGET_CONFIG_CONFIG_H
 #define RETRYBUDGET_CONFIG_CONFIG_H
 
+#include "budget/door.h"
 #include "budget/policy.h"
 #include "report/record.h"
 
@@ -17,6 +18,9 @@
 #define CONFIG_PATTERNS 256   /* in all match lines together */
 #define CONFIG_TEXT     16384 /* bytes of pattern text in all */
 #define CONFIG_LABEL    64
+
+#define CONFIG_ADMISSIONS 16 /* [admission …] sections */
+#define CONFIG_LISTENERS  64 /* in all listen lines together */
 
 enum deepbind {
 	DEEPBIND_KEEP,
@@ -41,6 +45,15 @@ struct pattern {
 	uint32_t text;       /* offset of the glob in config.text */
 };
 
+/* One address of a listen line; see listen.h. */
+struct listener {
+	int32_t kind;
+	int32_t admission; /* index into admissions */
+	uint16_t port;
+	uint8_t address[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint32_t text;       /* offset of the path in config.text */
+};
+
 struct config {
 	uint32_t serial; /* grows with every load, so that cached lookups notice */
 	struct general_settings general;
@@ -48,11 +61,16 @@ struct config {
 	struct bucket_rule process;
 	int32_t policy_count, pattern_count;
 	bool datagrams; /* some policy that is not off says udp = on */
+	bool tls;       /* some policy that is not off says tls = on */
 	uint32_t text_used;
 	struct policy policies[CONFIG_POLICIES]; /* [0] is [destination default] */
 	char labels[CONFIG_POLICIES][CONFIG_LABEL];
 	struct pattern patterns[CONFIG_PATTERNS];
 	char text[CONFIG_TEXT];
+	int32_t admission_count, listener_count;
+	struct door_rule admissions[CONFIG_ADMISSIONS];
+	char admission_labels[CONFIG_ADMISSIONS][CONFIG_LABEL];
+	struct listener listeners[CONFIG_LISTENERS];
 };
 
 /* What a pattern is held against. Fields that do not apply are NULL or 0. */

@@ -28,7 +28,8 @@ static _Atomic(const struct config *) current;
 static cell64 checked_at; /* ns */
 static cell64 claimed_at; /* ns, 0 = nobody is loading */
 
-/* Read once from the environment; kept for every load. */
+/* Read from the environment in the constructor, the only place where getenv() is safe: a host that
+ * calls setenv() in one thread moves the list under everybody else. Kept for every load. */
 static struct {
 	char path[PATH_MAX];
 	bool named; /* by the environment: a missing file is worth a complaint */
@@ -89,7 +90,7 @@ static bool is_young(const struct identity *identity)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	libc_own.clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec - identity->sec < SETTLED_AFTER;
 }
 

@@ -18,7 +18,7 @@ static void unknown_key(struct reading *reading, const char *name)
 		if (key_find(i, name)) {
 			text_string(&text, " in this section; it belongs into [");
 			text_string(&text, section_name(i));
-			text_string(&text, i == SECTION_DESTINATION ? " NAME]" : "]");
+			text_string(&text, i >= SECTION_DESTINATION ? " NAME]" : "]");
 			reading_complain(reading, reading->lines.number, message);
 			return;
 		}
@@ -43,28 +43,35 @@ static void twin_pattern(struct reading *reading, const char *pattern, size_t n,
 	reading_complain(reading, reading->lines.number, message);
 }
 
-static void add_patterns(struct reading *reading, const char *list)
+static void add_pattern(struct reading *reading, const char *pattern, size_t n)
 {
 	struct config *config = reading->config;
 	char message[MESSAGE_MAX];
 	struct text why;
+	int twin;
 
+	text_start(&why, message, sizeof(message));
+	if (!pattern_add(config, reading->policy, pattern, n, &twin, &why))
+		reading_complain(reading, reading->lines.number, message);
+	else if (twin < 0 && reading->source->origins)
+		reading->source->origins->pattern[config->pattern_count - 1] =
+		    reading_line(reading);
+	if (twin >= 0)
+		twin_pattern(reading, pattern, n, twin);
+}
+
+/* Each of a list with commas. */
+static void take_each(struct reading *reading, const char *list,
+                      void (*take)(struct reading *reading, const char *string, size_t n))
+{
 	for (;;) {
 		size_t n, whole;
-		int twin;
 
 		list += skip_blanks(list);
 		n = whole = strcspn(list, ",");
 		while (n > 0 && (list[n - 1] == ' ' || list[n - 1] == '\t'))
 			n--;
-		text_start(&why, message, sizeof(message));
-		if (!pattern_add(config, reading->policy, list, n, &twin, &why))
-			reading_complain(reading, reading->lines.number, message);
-		else if (twin < 0 && reading->source->origins)
-			reading->source->origins->pattern[config->pattern_count - 1] =
-			    reading_line(reading);
-		if (twin >= 0)
-			twin_pattern(reading, list, n, twin);
+		take(reading, list, n);
 		if (list[whole] == '\0')
 			return;
 		list += whole + 1;
@@ -80,7 +87,7 @@ static void match_line(struct reading *reading, const char *list)
 		    "[destination default] is for whatever no other section matches; put match "
 		    "into a [destination NAME]");
 	else
-		add_patterns(reading, list);
+		take_each(reading, list, add_pattern);
 }
 
 static void note_origin(struct reading *reading, int index)
@@ -91,6 +98,8 @@ static void note_origin(struct reading *reading, int index)
 		return;
 	if (reading->section == SECTION_DESTINATION)
 		origins->destination[reading->policy][index] = reading_line(reading);
+	else if (reading->section == SECTION_ADMISSION)
+		origins->admission[reading->policy][index] = reading_line(reading);
 	else
 		origins->common[index] = reading_line(reading);
 }
@@ -108,6 +117,11 @@ static void set_key(struct reading *reading, const char *name, const char *value
 	}
 	if (key->type == TYPE_PATTERNS) {
 		match_line(reading, value);
+		return;
+	}
+	if (key->type == TYPE_LISTENERS) {
+		reading->seen[KEY_ADMISSION_listen] = reading_line(reading);
+		take_each(reading, value, reading_take_listener);
 		return;
 	}
 	index = (int)(key - config_keys);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening and reading the configuration file. The 64-bit forms of the calls are named outright:
- * the shim is built without _FILE_OFFSET_BITS, and a 32-bit stat() fails on large inode numbers.
+ * Opening and reading the configuration file. The 64-bit form of open is named outright: the shim
+ * is built without _FILE_OFFSET_BITS.
  */
 #include "config/file.h"
 
 #include "hook/real.h"
+#include "hook/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FNV_START UINT32_C(2166136261)
@@ -74,7 +74,7 @@ int file_open(const char *path, bool owned_by_root, struct identity *identity, s
 		text_string(why, reason(errno));
 		return -1;
 	}
-	fault = fstat64(fd, &status) == 0 ? fault_of(&status, owned_by_root) : "cannot be examined";
+	fault = status_of(fd, &status) ? fault_of(&status, owned_by_root) : "cannot be examined";
 	if (fault) {
 		text_string(why, fault);
 		file_close(fd);
@@ -94,7 +94,7 @@ bool file_identify(const char *path, struct identity *identity)
 {
 	struct stat64 status;
 
-	if (lstat64(path, &status) != 0)
+	if (!status_at(path, &status))
 		return false;
 	identify(&status, identity);
 	return true;

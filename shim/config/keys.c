@@ -26,18 +26,20 @@ const struct key config_keys[KEY_COUNT] = {
 	  .type = TYPE_##kind },
 #define PATTERNS(part, key, about)                                                                 \
 	{ .name = #key, .help = (about), .section = SECTION_##part, .type = TYPE_PATTERNS },
+#define LISTENERS(part, key, about)                                                                \
+	{ .name = #key, .help = (about), .section = SECTION_##part, .type = TYPE_LISTENERS },
 #include "config/keys.def"
 };
 
 static const char section_names[SECTION_COUNT][16] = { "retrybudget", "log", "budget",
-	                                               "destination" };
+	                                               "destination", "admission" };
 
 const char *section_name(enum section section)
 {
 	return section_names[section];
 }
 
-void *section_fields(struct config *config, enum section section, int policy)
+void *section_fields(struct config *config, enum section section, int index)
 {
 	switch (section) {
 	case SECTION_GENERAL:
@@ -46,17 +48,29 @@ void *section_fields(struct config *config, enum section section, int policy)
 		return &config->log;
 	case SECTION_BUDGET:
 		return &config->process;
+	case SECTION_ADMISSION:
+		return &config->admissions[index];
 	default:
-		return &config->policies[policy];
+		return &config->policies[index];
+	}
+}
+
+void section_defaults(struct config *config, enum section section, int index)
+{
+	void *fields = section_fields(config, section, index);
+	char unused[8];
+	struct text why;
+
+	for (int i = 0; i < KEY_COUNT; i++) {
+		text_start(&why, unused, sizeof(unused));
+		if (config_keys[i].section == section && config_keys[i].initial)
+			value_store(&config_keys[i], fields, config_keys[i].initial, &why);
 	}
 }
 
 /* The defaults come from the table through the parser of values: there is no second list. */
 void config_defaults(struct config *config)
 {
-	char unused[8];
-	struct text why;
-
 	config->serial = 0;
 	memset(&config->general, 0, sizeof(config->general));
 	memset(&config->log, 0, sizeof(config->log));
@@ -66,14 +80,11 @@ void config_defaults(struct config *config)
 	memcpy(config->labels[0], "default", sizeof("default"));
 	config->policy_count = 1;
 	config->pattern_count = 0;
+	config->admission_count = 0;
+	config->listener_count = 0;
 	config->text_used = 0;
-	for (int i = 0; i < KEY_COUNT; i++) {
-		text_start(&why, unused, sizeof(unused));
-		if (config_keys[i].initial)
-			value_store(&config_keys[i],
-			            section_fields(config, config_keys[i].section, 0),
-			            config_keys[i].initial, &why);
-	}
+	for (int section = 0; section <= SECTION_DESTINATION; section++)
+		section_defaults(config, (enum section)section, 0);
 	config->policies[0].mode = config->general.mode;
 }
 

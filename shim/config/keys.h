@@ -13,7 +13,8 @@ enum section {
 	SECTION_GENERAL,
 	SECTION_LOG,
 	SECTION_BUDGET,
-	SECTION_DESTINATION,
+	SECTION_DESTINATION, /* from here on: sections with a label */
+	SECTION_ADMISSION,
 	SECTION_COUNT,
 };
 
@@ -22,20 +23,23 @@ enum section {
 #define STRUCT_LOG         struct log_settings
 #define STRUCT_BUDGET      struct bucket_rule
 #define STRUCT_DESTINATION struct policy
+#define STRUCT_ADMISSION   struct door_rule
 
 /* How the text of a value is read, and the unit of the field (policy.h). */
 enum value_type {
-	TYPE_TOKENS,   /* 10, 0.5 -> mt */
-	TYPE_GAIN,     /* 10% or 0.1 of a token -> mt */
-	TYPE_RATE,     /* 2/s, 12/min, 30/h -> mt per second */
-	TYPE_SHARE,    /* 10% or 0.1 -> ppm */
-	TYPE_TIME,     /* 5us 250ms 30s 5m 1h -> ns; 0 needs no unit */
-	TYPE_FACTOR,   /* 1.5 -> thousandths */
-	TYPE_COUNT,    /* a whole number */
-	TYPE_NAME,     /* a share name */
-	TYPE_PATH,     /* an absolute path that fits a unix socket address */
-	TYPE_PATTERNS, /* see pattern.h; kept in the config, not in a field */
-	TYPE_WORDS,    /* from here on: a choice of words */
+	TYPE_TOKENS,    /* 10, 0.5 -> mt */
+	TYPE_GAIN,      /* 10% or 0.1 of a token -> mt */
+	TYPE_RATE,      /* 2/s, 12/min, 30/h -> mt per second */
+	TYPE_SHARE,     /* 10% or 0.1 -> ppm */
+	TYPE_TIME,      /* 5us 250ms 30s 5m 1h -> ns; 0 needs no unit */
+	TYPE_FACTOR,    /* 1.5 -> thousandths */
+	TYPE_COUNT,     /* a whole number */
+	TYPE_NAME,      /* a share name */
+	TYPE_PATH,      /* an absolute path that fits a unix socket address */
+	TYPE_CODES,     /* 429, 503 -> packed as in policy.h */
+	TYPE_PATTERNS,  /* see pattern.h; kept in the config, not in a field */
+	TYPE_LISTENERS, /* see listen.h; likewise */
+	TYPE_WORDS,     /* from here on: a choice of words */
 	TYPE_MODE = TYPE_WORDS,
 	TYPE_DEEPBIND,
 	TYPE_SCOPE,
@@ -50,6 +54,10 @@ enum value_type {
 	TYPE_JITTER,
 	TYPE_NONBLOCKING,
 	TYPE_UDP_DENY,
+	TYPE_REPLY_ERRNO,
+	TYPE_HTTP,
+	TYPE_REPLY,
+	TYPE_HTTP_DENY,
 	TYPE_ERRNO,
 };
 
@@ -57,6 +65,7 @@ enum value_type {
 enum key_index {
 #define KEY(section, name, type, field, min, max, initial, help) KEY_##section##_##name,
 #define PATTERNS(section, name, help)                            KEY_##section##_##name,
+#define LISTENERS(section, name, help)                           KEY_##section##_##name,
 #include "config/keys.def"
 	KEY_COUNT,
 };
@@ -72,11 +81,14 @@ struct key {
 
 extern const struct key config_keys[KEY_COUNT];
 
-/* "retrybudget", "log", "budget", "destination". */
+/* "retrybudget", "log", "budget", "destination", "admission". */
 const char *section_name(enum section section);
 
-/* The struct that holds the keys of a section; policy counts for SECTION_DESTINATION only. */
-void *section_fields(struct config *config, enum section section, int policy);
+/* The struct that holds the keys of a section; of those with a label the index-th one. */
+void *section_fields(struct config *config, enum section section, int index);
+
+/* Fills the struct of a section from the table. */
+void section_defaults(struct config *config, enum section section, int index);
 
 /* Reads text into the key's field inside fields. False, with the reason and the remedy added to
  * why, if the text is not good; the field is then as it was. */
@@ -106,6 +118,15 @@ const char *decimal_parse(const char *string, int64_t scale, int64_t *value);
 
 /* Adds what the operator wrote in quotes, escaped, and shortened with "..." if it is long. */
 void text_quoted(struct text *text, const char *bytes, size_t n);
+
+/* HTTP status codes as struct policy packs them; text: those codes, or "none". */
+enum codes_verdict {
+	CODES_GOOD,
+	CODES_NONE,    /* that is no list of numbers, or too long a one */
+	CODES_OUTSIDE, /* a number that is not from 400 to 599 */
+};
+enum codes_verdict codes_parse(const char *string, int64_t *codes);
+void codes_print(int64_t codes, struct text *out);
 
 /* The value of a word of a type; false if it is none. */
 bool word_parse(enum value_type type, const char *string, int32_t *value);

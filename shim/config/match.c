@@ -169,7 +169,13 @@ void pattern_print(const struct config *config, int index, struct text *out)
 			text_decimal(out, pattern->prefix - (v4 ? 96 : 0));
 		}
 	} else {
-		text_string(out, config->text + pattern->text);
+		const char *text = config->text + pattern->text;
+
+		text_string(out, text);
+		/* A host of that name: without the dot it would be a lookup, or a path. */
+		if (pattern->kind == PATTERN_HOST && pattern->port_low != 0 &&
+		    (strcmp(text, "dns") == 0 || strcmp(text, "unix") == 0))
+			text_string(out, ".");
 	}
 	if (pattern->port_low == 0)
 		return;

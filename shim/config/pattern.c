@@ -18,11 +18,15 @@ struct part {
 	size_t n;
 };
 
+/* In capitals or not: "DNS:db" must not be a port of a host called dns. */
 static bool begins(struct part part, const char *with)
 {
 	size_t n = strlen(with);
 
-	return part.n >= n && memcmp(part.at, with, n) == 0;
+	for (size_t i = 0; i < n && i < part.n; i++)
+		if ((part.at[i] | 0x20) != with[i])
+			return false;
+	return part.n >= n;
 }
 
 static size_t find(struct part part, char byte)
@@ -251,6 +255,10 @@ static bool compile_path(struct config *config, struct part part, struct pattern
 	char first = part.n > 5 ? part.at[5] : '\0';
 
 	pattern->kind = PATTERN_PATH;
+	if (memcmp(part.at, "unix:", 5) != 0) {
+		text_string(why, "write unix: in small letters, as the path's case matters too");
+		return false;
+	}
 	if (first != '/' && first != '@' && first != '*') {
 		text_string(why, "after unix: comes a path from '/', or '@' and an abstract name");
 		return false;

@@ -160,15 +160,21 @@ static void bound_modes(struct config *config, int32_t mode)
 	for (int i = 0; i < config->policy_count; i++)
 		if (config->policies[i].mode > mode)
 			config->policies[i].mode = mode;
+	for (int i = 0; i < config->admission_count; i++)
+		if (config->admissions[i].mode > mode)
+			config->admissions[i].mode = mode;
 }
 
 /* Whether any datagram socket is worth a look. */
 static void sum_up(struct config *config)
 {
-	config->datagrams = false;
-	for (int i = 0; i < config->policy_count; i++)
-		if (config->policies[i].udp && config->policies[i].mode != MODE_OFF)
-			config->datagrams = true;
+	config->datagrams = config->tls = false;
+	for (int i = 0; i < config->policy_count; i++) {
+		const struct policy *policy = &config->policies[i];
+
+		config->datagrams |= policy->mode != MODE_OFF && policy->udp;
+		config->tls |= policy->mode != MODE_OFF && policy->tls;
+	}
 }
 
 enum reading_result config_read_source(struct config *config, const struct source *source,

@@ -14,6 +14,8 @@ struct origins {
 	uint16_t destination[CONFIG_POLICIES][KEY_COUNT]; /* [0] is [destination default] */
 	uint16_t section[CONFIG_POLICIES];
 	uint16_t pattern[CONFIG_PATTERNS];
+	uint16_t admission[CONFIG_ADMISSIONS][KEY_COUNT];
+	uint16_t listener[CONFIG_LISTENERS];
 };
 
 struct source {

@@ -25,9 +25,10 @@ struct reading {
 	struct backoff_rule default_backoff; /* of [destination default], as it is written */
 	int complaints;
 	int section;                          /* enum section or one of the above */
-	int policy;                           /* of SECTION_DESTINATION */
+	int policy;                           /* index of the section, of those with a label */
 	uint16_t common_lines[SECTION_COUNT]; /* where sections without label begin, 0 = nowhere */
 	uint16_t policy_lines[CONFIG_POLICIES];
+	uint16_t admission_lines[CONFIG_ADMISSIONS];
 	uint16_t seen[KEY_COUNT]; /* lines of the keys of this section */
 };
 
@@ -42,6 +43,14 @@ bool reading_enter_section(struct reading *reading, const char *line);
 
 /* The end of a section: the next one begins, or the file ends. */
 void reading_leave_section(struct reading *reading);
+
+/* False, and told, if a label has other than the bytes of a label. */
+bool reading_label_valid(struct reading *reading, const char *label);
+
+/* The [admission] sections: their beginning, their end, and one address of a listen line. */
+void reading_enter_admission(struct reading *reading, const char *label);
+void reading_leave_admission(struct reading *reading);
+void reading_take_listener(struct reading *reading, const char *string, size_t n);
 
 /* inih's handler: a key and its value. Always 1. */
 int reading_take_key(void *arg, const char *section, const char *name, const char *value);

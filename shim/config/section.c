@@ -5,8 +5,19 @@
 
 #include <string.h>
 
-static const char label_bytes[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+bool reading_label_valid(struct reading *reading, const char *label)
+{
+	static const char bytes[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	if (label[strspn(label, bytes)] == '\0')
+		return true;
+	reading_complain(reading, reading->lines.number,
+	                 "a label is made of letters, digits, '.', '_' and '-'; write what it is "
+	                 "for into a line "
+	                 "of its own: 'match = *.internal:5432' or 'listen = :8080'");
+	return false;
+}
 
 /* Adds "min = 20s". */
 static void print_setting(struct text *text, int index, const struct policy *policy)
@@ -90,6 +101,8 @@ void reading_leave_section(struct reading *reading)
 		    reading, reading->policy_lines[reading->policy],
 		    "this section has no match line, so it is for nothing; add for example "
 		    "'match = db.internal:5432'");
+	if (reading->section == SECTION_ADMISSION)
+		reading_leave_admission(reading);
 	reading->section = SECTION_REFUSED;
 	memset(reading->seen, 0, sizeof(reading->seen));
 }
@@ -152,12 +165,7 @@ static void enter_destination(struct reading *reading, const char *label, size_t
 	} else if (n == sizeof(named_default) - 1 && memcmp(label, named_default, n) == 0) {
 		enter_common(reading, SECTION_DESTINATION, "destination default",
 		             strlen("destination default"));
-	} else if (strspn(label, label_bytes) < n) {
-		reading_complain(
-		    reading, reading->lines.number,
-		    "a label is made of letters, digits, '.', '_' and '-'; write what it is for "
-		    "into a match line, as 'match = *.internal:5432'");
-	} else if (reading->all) {
+	} else if (reading_label_valid(reading, label) && reading->all) {
 		enter_label(reading, label, n);
 	}
 }
@@ -176,7 +184,8 @@ static void unknown_section(struct reading *reading, const char *name, size_t n)
 	text_quoted(&text, name, n);
 	text_string(&text, "; did you mean [");
 	text_string(&text, nearest);
-	if (strcmp(nearest, section_name(SECTION_DESTINATION)) == 0)
+	if (strcmp(nearest, section_name(SECTION_DESTINATION)) == 0 ||
+	    strcmp(nearest, section_name(SECTION_ADMISSION)) == 0)
 		text_string(&text, " NAME");
 	text_string(&text, "]?");
 	reading_complain(reading, reading->lines.number, message);
@@ -208,13 +217,17 @@ bool reading_enter_section(struct reading *reading, const char *line)
 	while (n > 0 && (name[n - 1] == ' ' || name[n - 1] == '\t'))
 		n--;
 	word = strcspn(name, " \t]");
-	if (word == strlen(section_name(SECTION_DESTINATION)) &&
-	    memcmp(name, section_name(SECTION_DESTINATION), word) == 0) {
+	for (int i = SECTION_DESTINATION; i < SECTION_COUNT; i++) {
 		size_t gap = word + skip_blanks(name + word);
 		char label[SECTION_MAX_LEN + 1] = { 0 };
 
+		if (word != strlen(section_name(i)) || memcmp(name, section_name(i), word) != 0)
+			continue;
 		memcpy(label, name + gap, n > gap ? n - gap : 0);
-		enter_destination(reading, label, strlen(label));
+		if (i == SECTION_DESTINATION)
+			enter_destination(reading, label, strlen(label));
+		else
+			reading_enter_admission(reading, label);
 		return true;
 	}
 	for (int i = 0; i < SECTION_DESTINATION; i++) {

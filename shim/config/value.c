@@ -200,6 +200,15 @@ static enum verdict store(const struct key *key, char *field, const char *string
 		memcpy(field, &narrow, sizeof(narrow));
 		return GOOD;
 	}
+	if (key->type == TYPE_CODES) {
+		enum codes_verdict codes = codes_parse(string, &wide);
+
+		if (codes == CODES_GOOD)
+			memcpy(field, &wide, sizeof(wide));
+		return codes == CODES_GOOD      ? GOOD
+		       : codes == CODES_OUTSIDE ? OUT_OF_RANGE
+		                                : NOT_UNDERSTOOD;
+	}
 	if (key->type == TYPE_NAME || key->type == TYPE_PATH) {
 		if (key->type == TYPE_NAME ? !share_name_valid(string)
 		                           : string[0] != '/' || strlen(string) >= key->size)
@@ -239,6 +248,9 @@ static void print_number(const struct key *key, int64_t value, struct text *out)
 	case TYPE_RATE:
 		text_thousandths(out, value);
 		text_string(out, "/s");
+		break;
+	case TYPE_CODES:
+		codes_print(value, out);
 		break;
 	case TYPE_TIME:
 		if (value == 0) {
@@ -286,10 +298,14 @@ static const char *accepted(enum value_type type)
 		return "a time with its unit, such as 500us, 250ms, 30s, 5m or 1h";
 	case TYPE_COUNT:
 		return "a whole number";
+	case TYPE_CODES:
+		return "none, or at most six codes such as 429, 503";
 	case TYPE_NAME:
 		return "a name of 1 to 63 letters, digits, '.', '_' or '-', not beginning with '.'";
 	case TYPE_PATH:
 		return "an absolute path of at most 107 characters";
+	case TYPE_LISTENERS:
+		return "addresses such as :8080, 127.0.0.1:80, [::]:80, unix:/run/app.sock";
 	default:
 		return "patterns such as db.internal:5432, *.internal, 10.0.0.0/8:443, "
 		       "unix:/run/*.sock";

@@ -5,40 +5,51 @@
  */
 #include "hook/data.h"
 #include "hook/datagram.h"
+#include "pace/reply.h"
 
 #include <errno.h>
 
 /* Partly sent counts as sent: the first message with anything in it tells. */
-static inline int sendmmsg_by(int (*next)(int, struct mmsghdr *, unsigned int, MMSG_FLAGS), int fd,
-                              struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
+static __attribute__((noinline)) int sendmmsg_watched(int (*next)(int, struct mmsghdr *,
+                                                                  unsigned int, MMSG_FLAGS),
+                                                      int fd, struct mmsghdr *messages,
+                                                      unsigned int n, MMSG_FLAGS flags)
 {
 	int result, first = 0;
+	ssize_t held;
 	uint32_t print;
 
-	if (WRITES(fd))
-		return next(fd, messages, n, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmmsg(fd, messages, n, (int)flags);
 	print = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
+	if (n && HELD(fd, &print, (int)flags, message_size(&messages->msg_hdr), &held)) {
+		if (held >= 0)
+			messages->msg_len = (unsigned int)held;
+		return held < 0 ? -1 : 1;
+	}
 	result = next(fd, messages, n, flags);
 	while (first < result && messages[first].msg_len == 0)
 		first++;
 	if (first < result)
 		traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, print);
 	else
-		traffic_sent(fd, result < 0 ? result : 0, (int)flags, 0);
+		traffic_sent(fd, result < 0 ? result : 0, (int)flags, print);
 	return result;
 }
 
 int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 {
-	return sendmmsg_by(real.sendmmsg, fd, messages, n, flags);
+	if (WRITES(fd))
+		return real.sendmmsg(fd, messages, n, flags);
+	return sendmmsg_watched(real.sendmmsg, fd, messages, n, flags);
 }
 
 #if TIME64_NAMES
 int __sendmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags)
 {
-	return sendmmsg_by(real.__sendmmsg64, fd, messages, n, flags);
+	if (WRITES(fd))
+		return real.__sendmmsg64(fd, messages, n, flags);
+	return sendmmsg_watched(real.__sendmmsg64, fd, messages, n, flags);
 }
 #endif
 
@@ -53,11 +64,22 @@ static int batch_received(int fd, int result, const struct mmsghdr *messages, MM
 	if (result == 0)
 		return result;
 	bytes = result < 0 ? -1 : (ssize_t)messages->msg_len;
-	traffic_received(
+	traffic_received_parts(
 	    fd, bytes,
 	    bytes ? 1 : room(bytes, messages->msg_hdr.msg_iov, messages->msg_hdr.msg_iovlen),
-	    (int)flags);
+	    (int)flags, bytes > 0 ? messages->msg_hdr.msg_iov : NULL,
+	    bytes > 0 ? messages->msg_hdr.msg_iovlen : 0);
 	return result;
+}
+
+/* Apart, as in patient.c. */
+static __attribute__((noinline)) int recvmmsg_patient(int fd, struct mmsghdr *messages,
+                                                      unsigned int n, MMSG_FLAGS flags,
+                                                      struct timespec *timeout)
+{
+	if (!reply_comes(fd, n, (int)flags))
+		return -1;
+	return batch_received(fd, real.recvmmsg(fd, messages, n, flags, timeout), messages, flags);
 }
 
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
@@ -65,6 +87,8 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
 {
 	if (READS(fd))
 		return real.recvmmsg(fd, messages, n, flags, timeout);
+	if (IS_PATIENT(fd))
+		return recvmmsg_patient(fd, messages, n, flags, timeout);
 	return batch_received(fd, real.recvmmsg(fd, messages, n, flags, timeout), messages, flags);
 }
 
@@ -73,32 +97,58 @@ int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags, vo
 {
 	if (READS(fd))
 		return real.__recvmmsg64(fd, messages, n, flags, timeout);
+	if (IS_PATIENT(fd) && !reply_comes(fd, n, (int)flags))
+		return -1;
 	return batch_received(fd, real.__recvmmsg64(fd, messages, n, flags, timeout), messages,
 	                      flags);
 }
 #endif
 
+/* Apart, so that files pay for no frame. */
+static __attribute__((noinline)) ssize_t sendfile_watched(int to, int from, off_t *offset, size_t n)
+{
+	uint32_t print = 0;
+	ssize_t result;
+
+	if (HELD(to, &print, 0, n, &result))
+		return file_is_held(result);
+	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, print);
+}
+
 ssize_t sendfile(int to, int from, off_t *offset, size_t n)
 {
 	if (WRITES(to))
 		return real.sendfile(to, from, offset, n);
-	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, 0);
+	return sendfile_watched(to, from, offset, n);
 }
 
 /* One end is a pipe. That it is full, empty or broken says nothing of the connection at the other
  * end, so EAGAIN is never a timeout here (MSG_DONTWAIT), nor EPIPE on the way out of a connection a
  * reset. */
+static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_offset, int to,
+                                                        loff_t *to_offset, size_t n,
+                                                        unsigned int flags)
+{
+	uint32_t print = 0;
+	ssize_t result;
+
+	if (!WRITES(to) && HELD(to, &print, 0, n, &result))
+		return file_is_held(result);
+	if (!READS(from) && IS_PATIENT(from) && !(flags & SPLICE_F_NONBLOCK) &&
+	    !reply_comes(from, n, 0))
+		return -1;
+	result = real.splice(from, from_offset, to, to_offset, n, flags);
+	if (!WRITES(to))
+		return traffic_sent(to, result, MSG_DONTWAIT, print);
+	if (result < 0 && errno == EPIPE)
+		return result;
+	return traffic_received(from, result, n, MSG_DONTWAIT, NULL);
+}
+
 ssize_t splice(int from, loff_t *from_offset, int to, loff_t *to_offset, size_t n,
                unsigned int flags)
 {
-	ssize_t result;
-
 	if (READS(from) && WRITES(to))
 		return real.splice(from, from_offset, to, to_offset, n, flags);
-	result = real.splice(from, from_offset, to, to_offset, n, flags);
-	if (!WRITES(to))
-		return traffic_sent(to, result, MSG_DONTWAIT, 0);
-	if (result < 0 && errno == EPIPE)
-		return result;
-	return traffic_received(from, result, n, MSG_DONTWAIT);
+	return splice_watched(from, from_offset, to, to_offset, n, flags);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The beginning of a connection, and the two ways a host asks how it went. */
 #include "hook/hook.h"
+#include "hook/tls.h"
 #include "pace/pace.h"
+#include "pace/patience.h"
 #include "track/thread.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
                              const struct sockaddr *address, socklen_t len)
 {
 	struct attempt try;
+	int result;
 
 	thread_drop_stale_lookup();
 	if (!attempt_begin_connect(&try, fd, address, len)) {
@@ -20,7 +23,12 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
-	return attempt_settle(&try, next(fd, address, len));
+	tls_look(&try);
+	patience_begin(&try);
+	do
+		result = next(fd, address, len);
+	while (patience_again(&try, result));
+	return attempt_settle(&try, result);
 }
 
 int connect(int fd, const struct sockaddr *address, socklen_t len)

@@ -5,22 +5,26 @@
 #include "hook/data.h"
 #include "hook/datagram.h"
 #include "hook/hook.h"
+#include "hook/tls.h"
 #include "pace/pace.h"
+#include "pace/patience.h"
 
 ssize_t recv(int fd, void *data, size_t n, int flags)
 {
 	if (READS(fd))
 		return real.recv(fd, data, n, flags);
-	return traffic_received(fd, real.recv(fd, data, n, flags), n, flags);
+	if (IS_PATIENT(fd))
+		return recv_patient(real.recv, fd, data, n, flags);
+	return traffic_received(fd, real.recv(fd, data, n, flags), n, flags, data);
 }
 
 ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from, socklen_t *len)
 {
 	if (READS(fd))
 		return real.recvfrom(fd, data, n, flags, from, len);
-	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_recvfrom(fd, data, n, flags, from, len);
-	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags);
+	if (IS_PATIENT(fd))
+		return recvfrom_patient(fd, data, n, flags, from, len);
+	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags, data);
 }
 
 static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int fd,
@@ -30,11 +34,12 @@ static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int
 
 	if (READS(fd))
 		return next(fd, message, flags);
-	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_recvmsg(next, fd, message, flags);
+	if (IS_PATIENT(fd))
+		return recvmsg_patient(next, fd, message, flags);
 	result = next(fd, message, flags);
-	return traffic_received(
-	    fd, result, result ? 1 : room(result, message->msg_iov, message->msg_iovlen), flags);
+	return traffic_received_parts(
+	    fd, result, result ? 1 : room(result, message->msg_iov, message->msg_iovlen), flags,
+	    result > 0 ? message->msg_iov : NULL, result > 0 ? message->msg_iovlen : 0);
 }
 
 ssize_t recvmsg(int fd, struct msghdr *message, int flags)
@@ -53,7 +58,9 @@ ssize_t read(int fd, void *data, size_t n)
 {
 	if (READS(fd))
 		return real.read(fd, data, n);
-	return traffic_received(fd, real.read(fd, data, n), n, 0);
+	if (IS_PATIENT(fd))
+		return read_patient(real.read, fd, data, n);
+	return traffic_received(fd, real.read(fd, data, n), n, 0, data);
 }
 
 ssize_t readv(int fd, const struct iovec *parts, int n)
@@ -62,8 +69,11 @@ ssize_t readv(int fd, const struct iovec *parts, int n)
 
 	if (READS(fd))
 		return real.readv(fd, parts, n);
+	if (IS_PATIENT(fd))
+		return readv_patient(fd, parts, n);
 	result = real.readv(fd, parts, n);
-	return traffic_received(fd, result, room(result, parts, (size_t)n), 0);
+	return traffic_received_parts(fd, result, room(result, parts, (size_t)n), 0, parts,
+	                              result > 0 ? (size_t)n : 0);
 }
 
 /* An attempt as connect() is. Apart, like its twin, so that no other send pays for its frame. */
@@ -71,6 +81,7 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
                                                  const struct sockaddr *to, socklen_t len)
 {
 	struct attempt try;
+	ssize_t result;
 	uint32_t print;
 
 	if (!attempt_begin_send(&try, fd, flags, to, len)) {
@@ -82,13 +93,19 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
+	tls_look(&try);
 	print = traffic_look(fd, data, n);
-	return attempt_settle_send(&try, real.sendto(fd, data, n, flags, to, len), print);
+	patience_begin(&try);
+	do
+		result = real.sendto(fd, data, n, flags, to, len);
+	while (patience_again(&try, result));
+	return attempt_settle_send(&try, result, print);
 }
 
 static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *message, int flags)
 {
 	struct attempt try;
+	ssize_t result;
 	uint32_t print;
 
 	if (!is_readable(message) ||
@@ -101,85 +118,135 @@ static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
+	tls_look(&try);
 	print = traffic_look_message(fd, message);
-	return attempt_settle_send(&try, real.sendmsg(fd, message, flags), print);
+	patience_begin(&try);
+	do
+		result = real.sendmsg(fd, message, flags);
+	while (patience_again(&try, result));
+	return attempt_settle_send(&try, result, print);
+}
+
+/* Apart, so that numbers which are not watched pay for no frame. */
+ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, const void *data,
+                     size_t n, int flags)
+{
+	ssize_t result;
+	uint32_t print;
+
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_send(fd, data, n, flags);
+	print = traffic_look(fd, data, n);
+	if (n && HELD(fd, &print, flags, n, &result))
+		return result;
+	return traffic_sent(fd, next(fd, data, n, flags), flags, print);
 }
 
 ssize_t send(int fd, const void *data, size_t n, int flags)
 {
-	uint32_t print;
-
 	if (WRITES(fd))
 		return real.send(fd, data, n, flags);
-	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_send(fd, data, n, flags);
-	print = traffic_look(fd, data, n);
-	return traffic_sent(fd, real.send(fd, data, n, flags), flags, print);
+	return send_watched(real.send, fd, data, n, flags);
 }
 
-ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
-               socklen_t len)
+static __attribute__((noinline)) ssize_t sendto_watched(int fd, const void *data, size_t n,
+                                                        int flags, const struct sockaddr *to,
+                                                        socklen_t len)
 {
+	ssize_t result;
 	uint32_t print;
 
-	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
-		return real.sendto(fd, data, n, flags, to, len);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendto(fd, data, n, flags, to, len);
 	if (flags & MSG_FASTOPEN)
 		return open_to(fd, data, n, flags, to, len);
 	print = traffic_look(fd, data, n);
+	if (n && HELD(fd, &print, flags, n, &result))
+		return result;
 	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
 }
 
-static inline ssize_t sendmsg_by(ssize_t (*next)(int, const struct msghdr *, int), int fd,
-                                 const struct msghdr *message, int flags)
+ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
+               socklen_t len)
 {
+	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+		return real.sendto(fd, data, n, flags, to, len);
+	return sendto_watched(fd, data, n, flags, to, len);
+}
+
+static __attribute__((noinline)) ssize_t sendmsg_watched(ssize_t (*next)(int, const struct msghdr *,
+                                                                         int),
+                                                         int fd, const struct msghdr *message,
+                                                         int flags)
+{
+	ssize_t result;
 	uint32_t print;
 
-	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
-		return next(fd, message, flags);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
 	print = traffic_look_message(fd, message);
+	if (HELD(fd, &print, flags, message_size(message), &result))
+		return result;
 	return traffic_sent(fd, next(fd, message, flags), flags, print);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	return sendmsg_by(real.sendmsg, fd, message, flags);
+	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+		return real.sendmsg(fd, message, flags);
+	return sendmsg_watched(real.sendmsg, fd, message, flags);
 }
 
 #if TIME64_NAMES
 /* The same call in glibc: nothing that is sent has a time in it. */
 ssize_t __sendmsg64(int fd, const struct msghdr *message, int flags)
 {
-	return sendmsg_by(real.__sendmsg64, fd, message, flags);
+	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+		return real.__sendmsg64(fd, message, flags);
+	return sendmsg_watched(real.__sendmsg64, fd, message, flags);
 }
 #endif
 
-ssize_t write(int fd, const void *data, size_t n)
+ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const void *data,
+                      size_t n)
 {
+	ssize_t result;
 	uint32_t print;
 
-	if (WRITES(fd))
-		return real.write(fd, data, n);
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_write(fd, data, n);
 	print = traffic_look(fd, data, n);
-	return traffic_sent(fd, real.write(fd, data, n), 0, print);
+	if (n && HELD(fd, &print, 0, n, &result))
+		return result;
+	return traffic_sent(fd, next(fd, data, n), 0, print);
+}
+
+ssize_t write(int fd, const void *data, size_t n)
+{
+	if (WRITES(fd))
+		return real.write(fd, data, n);
+	return write_watched(real.write, fd, data, n);
+}
+
+static __attribute__((noinline)) ssize_t writev_watched(int fd, const struct iovec *parts, int n)
+{
+	size_t count = n < 0 ? 0 : (size_t)n;
+	ssize_t result;
+	uint32_t print;
+
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_writev(fd, parts, n);
+	print = traffic_look_parts(fd, parts, count);
+	if (HELD(fd, &print, 0, parts_size(parts, count), &result))
+		return result;
+	return traffic_sent(fd, real.writev(fd, parts, n), 0, print);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int n)
 {
-	uint32_t print;
-
 	if (WRITES(fd))
 		return real.writev(fd, parts, n);
-	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_writev(fd, parts, n);
-	print = traffic_look_parts(fd, parts, n < 0 ? 0 : (size_t)n);
-	return traffic_sent(fd, real.writev(fd, parts, n), 0, print);
+	return writev_watched(fd, parts, n);
 }

@@ -7,8 +7,13 @@
 #include "track/sockets.h"
 #include "track/traffic.h"
 
+#include <errno.h>
+
 #define READS(fd)  likely(!(socket_watched(fd) & WATCH_READ))
 #define WRITES(fd) likely(!(socket_watched(fd) & WATCH_WRITE))
+
+/* Of a number that is watched for reading: datagrams have the bit too. */
+#define IS_PATIENT(fd) (!likely(!(socket_watched(fd) & WATCH_PATIENT)))
 
 /* How much room the host gave: a read of nothing into nothing is not the end of a connection. Only
  * looked at after a call that returned 0, when the kernel has read the same memory. */
@@ -22,5 +27,49 @@ static inline size_t room(ssize_t result, const struct iovec *parts, size_t n)
 		sum |= parts[i].iov_len;
 	return sum;
 }
+
+/* send() and write() on a watched number, by whichever name: next is the real call of that name. */
+ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, const void *data,
+                     size_t n, int flags);
+ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const void *data,
+                      size_t n);
+
+/* Reads where IS_PATIENT. */
+ssize_t recv_patient(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
+                     int flags);
+ssize_t recvfrom_patient(int fd, void *data, size_t n, int flags, struct sockaddr *from,
+                         socklen_t *len);
+ssize_t recvmsg_patient(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
+                        int flags);
+ssize_t read_patient(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n);
+ssize_t readv_patient(int fd, const struct iovec *parts, int n);
+ssize_t recv_chk_patient(int fd, void *data, size_t n, size_t space, int flags);
+ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int flags,
+                             struct sockaddr *from, socklen_t *len);
+ssize_t read_chk_patient(int fd, void *data, size_t n, size_t space);
+
+/* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
+ * think that it went. Otherwise its turn has begun, and *print (as looked at) is what
+ * traffic_sent() wants. After a wait, perhaps; a cancellation point then. */
+bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result);
+
+/* The same, cheaply where replies are not read; *result is what the call returns. n: the bytes of
+ * the request, only counted if need be. */
+#define HELD(fd, print, flags, n, result)                                                          \
+	(!likely(traffic_is_plain(fd, *(print))) && request_is_held(fd, print, flags, result) &&   \
+	 (*(result) = *(result) < 0 ? -1 : (ssize_t)(n), true))
+
+/* What sendfile and splice return for a request that is not sent: that bytes went they cannot say,
+ * or they would have to be taken from their source. */
+static inline ssize_t file_is_held(ssize_t result)
+{
+	if (result >= 0)
+		errno = ECONNRESET;
+	return -1;
+}
+
+/* The bytes in a message, or in its parts; 0 if they cannot be read. */
+size_t message_size(const struct msghdr *message);
+size_t parts_size(const struct iovec *parts, size_t count);
 
 #endif

@@ -59,21 +59,28 @@ int dup(int fd)
 	return doubled(fd, real.dup(fd));
 }
 
-static inline void end_under(int fd, int to)
+/* False if the number goes on as it was, with another socket under it. */
+static inline bool end_under(int fd, int to)
 {
-	if (fd != to && socket_watched(to))
-		attempt_end(to);
+	if (fd == to || !socket_watched(to))
+		return true;
+	if (attempt_is_calling(to))
+		return false;
+	attempt_end(to);
+	return true;
 }
 
 int dup2(int fd, int to)
 {
-	end_under(fd, to);
+	if (!end_under(fd, to))
+		return real.dup2(fd, to);
 	return doubled(fd, real.dup2(fd, to));
 }
 
 int dup3(int fd, int to, int flags)
 {
-	end_under(fd, to);
+	if (!end_under(fd, to))
+		return real.dup3(fd, to, flags);
 	return doubled(fd, real.dup3(fd, to, flags));
 }
 
@@ -107,25 +114,6 @@ int socket(int domain, int type, int protocol)
 	else
 		socket_created(fd, stream ? WATCH_STREAM : WATCH_OTHER);
 	return fd;
-}
-
-static int accepted(int fd)
-{
-	if (fd >= 0 && shim_ready()) {
-		thread_asked(true);
-		socket_created(fd, WATCH_SERVER);
-	}
-	return fd;
-}
-
-int accept(int fd, struct sockaddr *address, socklen_t *len)
-{
-	return accepted(real.accept(fd, address, len));
-}
-
-int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
-{
-	return accepted(real.accept4(fd, address, len, flags));
 }
 
 #if GLIBC_SINCE(2, 34)
@@ -175,7 +163,8 @@ int _IO_fclose(FILE *stream)
 
 int __dup2(int fd, int to)
 {
-	end_under(fd, to);
+	if (!end_under(fd, to))
+		return real.__dup2(fd, to);
 	return doubled(fd, real.__dup2(fd, to));
 }
 

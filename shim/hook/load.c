@@ -25,16 +25,24 @@
 #endif
 
 static int kept = ~0;
+static void (*first)(void);
 
 void load_strip_deepbind(void)
 {
 	kept = ~RTLD_DEEPBIND;
 }
 
+void load_call_first(void (*call)(void))
+{
+	first = call;
+}
+
 ALWAYS_OPTIMISED void *dlopen(const char *file, int flags)
 {
 	void *(*next)(const char *file, int flags) = real_dlopen();
 
+	if (first)
+		first();
 	JUMP next(file, flags & kept);
 }
 

@@ -5,4 +5,7 @@
 /* From now on dlopen ignores RTLD_DEEPBIND. Call from the constructor. */
 void load_strip_deepbind(void);
 
+/* Has dlopen call this before it loads anything. Nothing can be done after: see load.c. */
+void load_call_first(void (*call)(void));
+
 #endif

@@ -57,6 +57,10 @@ static bool hand_in(struct gaicb *block, struct handing *handing)
 	}
 	request.trial = try.trial;
 	request.kind = try.kind;
+	request.paid = try.paid;
+	request.permit = try.permit;
+	request.began = try.began;
+	request.admitted = try.admitted;
 	request.name = names_note(block->ar_name);
 	request_enter(block, &request);
 	return true;
@@ -75,8 +79,12 @@ static void learn(uint64_t name, const struct addrinfo *answer)
 		struct iovec to = { &one, sizeof(one) };
 		struct iovec from = { (void *)answer, sizeof(one) };
 
-		if (process_vm_readv(self, &to, 1, &from, 1, 0) != (ssize_t)sizeof(one) ||
-		    one.ai_addrlen > sizeof(address))
+		if (process_vm_readv(self, &to, 1, &from, 1, 0) != (ssize_t)sizeof(one)) {
+			if (errno != EFAULT)
+				report_fault();
+			return;
+		}
+		if (one.ai_addrlen > sizeof(address))
 			return;
 		to = (struct iovec) { &address, one.ai_addrlen };
 		from = (struct iovec) { one.ai_addr, one.ai_addrlen };
@@ -98,7 +106,10 @@ static void settle(struct gaicb *block, int code)
 	try = (struct attempt) {
 		.fd = -1,
 		.saved_errno = saved,
-		.began = monotonic(),
+		.began = request.began,
+		.admitted = request.admitted,
+		.paid = request.paid,
+		.permit = request.permit,
 		.kind = request.kind,
 		.trial = request.trial,
 	};

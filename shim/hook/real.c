@@ -84,6 +84,26 @@ struct real_calls real = {
 #include "hook/hooks.def"
 };
 
+struct libc_calls libc_own = { clock_gettime, clock_nanosleep, early_connect };
+
+/* Where libc cannot be named (musl) or opened, they are what everybody gets. */
+static void find_libc(void)
+{
+	libc_own.connect = real.connect;
+#ifdef __GLIBC__
+	void *library = real.dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *found[3];
+
+	if (!library)
+		return;
+	found[0] = dlsym(library, "clock_gettime");
+	found[1] = dlsym(library, "clock_nanosleep");
+	found[2] = dlsym(library, "connect");
+	if (found[0] && found[1] && found[2])
+		memcpy(&libc_own, found, sizeof(libc_own));
+#endif
+}
+
 #ifdef RTLD_DEEPBIND
 void *(*real_dlopen(void))(const char *file, int flags)
 {
@@ -114,6 +134,8 @@ bool real_resolve(void)
 	RESOLVE(type, name, parameters, missing_optional)
 #define USED(type, name, parameters, arguments, raw) RESOLVE(type, name, parameters, missing)
 #include "hook/hooks.def"
+	if (!missing)
+		find_libc();
 	if ((missing || missing_optional) && dlerror)
 		dlerror(); /* ours, not for the host to find */
 	return !missing;

@@ -57,12 +57,28 @@ bool real_resolve(void);
 void *(*real_dlopen(void))(const char *file, int flags);
 #endif
 
+/*
+ * libc's own calls, past whatever preload stands before them.
+ * libfaketime 0.9.10 shifts, speeds up and stops CLOCK_MONOTONIC too: a deadline told by its clock
+ * lies days off for the kernel, and a budget on it never fills again.
+ * proxychains and torsocks take a connect of ours to this machine itself, which is to end nowhere,
+ * to their proxy.
+ */
+struct libc_calls {
+	int (*clock_gettime)(clockid_t clock, struct timespec *now);
+	int (*clock_nanosleep)(clockid_t clock, int flags, const struct timespec *until,
+	                       struct timespec *left);
+	int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
+};
+
+extern struct libc_calls libc_own;
+
 /* CLOCK_MONOTONIC in ns. */
 static inline int64_t monotonic(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	libc_own.clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

@@ -2,6 +2,7 @@
 /* The constructor: the only place that allocates, reads the environment, and takes its time. */
 #include "hook/hook.h"
 #include "hook/load.h"
+#include "hook/tls.h"
 
 #include "config/config.h"
 #include "report/callsite.h"
@@ -12,14 +13,16 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-/* Tells a second copy of the library that there is a first (TRAPS A1.8). */
-EXPORT const int retrybudget_abi = 1;
+/* Tells a second copy of the library that there is a first (TRAPS A1.8). By the exported name each
+ * copy means that of the first. */
+static const int own_abi = 1;
+EXPORT extern const int retrybudget_abi __attribute__((alias("own_abi")));
 
 static bool is_second_copy(void)
 {
 	const void *first = dlsym(RTLD_DEFAULT, "retrybudget_abi");
 
-	return first && first != &retrybudget_abi;
+	return first && first != &own_abi;
 }
 
 /* Off for good: nothing in the file asks for more, and nobody would notice if it came to. */
@@ -30,25 +33,31 @@ static bool nothing_to_do(const struct config *config)
 	for (int i = 0; i < config->policy_count; i++)
 		if (config->policies[i].mode != MODE_OFF)
 			return false;
+	for (int i = 0; i < config->admission_count; i++)
+		if (config->admissions[i].mode != MODE_OFF)
+			return false;
 	return config->general.reload == 0;
 }
 
 static void start(void)
 {
+	bool secure = getauxval(AT_SECURE) != 0, knows_forks;
 	const struct config *config;
+	enum scope scope;
 
 	if (!real_resolve() || is_second_copy()) {
 		shim_state = STATE_OFF;
 		return;
 	}
-	config = config_start(getauxval(AT_SECURE) != 0);
+	config = config_start(secure);
 	if (nothing_to_do(config)) {
 		shim_state = STATE_OFF;
 		return;
 	}
-	thread_setup();
-	shim_region =
-	    region_open((enum scope)config->general.scope, config->general.share, &shim_scope_note);
+	knows_forks = thread_setup();
+	/* Whoever may start a set-uid program could use up what its owner's programs share. */
+	scope = secure ? SCOPE_PROCESS : (enum scope)config->general.scope;
+	shim_region = region_open(scope, config->general.share, &shim_scope_note);
 	if (!shim_region) {
 		shim_state = STATE_OFF;
 		return;
@@ -60,6 +69,9 @@ static void start(void)
 	if (config->log.trace > 0)
 		callsite_prepare();
 	report_settings(&config->log, shim_region);
+	tls_start();
+	if (!knows_forks)
+		report_fault();
 	shim_state = STATE_READY;
 }
 

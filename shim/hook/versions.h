@@ -32,16 +32,12 @@ __asm__(".symver dlerror, dlerror@" OLDEST);
 __asm__(".symver dlsym, dlsym@" OLDEST);
 __asm__(".symver pthread_testcancel, pthread_testcancel@" OLDEST);
 
-/* stat() and its kin are functions of their own since 2.33 only. */
+/* For the command; the library asks the kernel (hook/status.h). */
 #include <sys/stat.h>
 extern int __xstat(int version, const char *path, struct stat *status);
 extern int __fxstat(int version, int fd, struct stat *status);
-extern int __lxstat64(int version, const char *path, struct stat64 *status);
-extern int __fxstat64(int version, int fd, struct stat64 *status);
-#define stat(path, status)    __xstat(STAT_VER, path, status)
-#define fstat(fd, status)     __fxstat(STAT_VER, fd, status)
-#define lstat64(path, status) __lxstat64(STAT_VER, path, status)
-#define fstat64(fd, status)   __fxstat64(STAT_VER, fd, status)
+#define stat(path, status) __xstat(STAT_VER, path, status)
+#define fstat(fd, status)  __fxstat(STAT_VER, fd, status)
 #endif
 
 #endif

@@ -143,7 +143,7 @@ static enum way way_to(int fd, const union address *from, const union address *t
 		else if ((!from ||
 		          bind(at.fd, (const struct sockaddr *)from, length_of(from)) == 0) &&
 		         transient_is_ours(&at) &&
-		         real.connect(at.fd, (const struct sockaddr *)to, length_of(to)) == 0 &&
+		         libc_own.connect(at.fd, (const struct sockaddr *)to, length_of(to)) == 0 &&
 		         own_address(at.fd, source))
 			way = is_local_route(at.fd, to, source) ? WAY_LOCAL : WAY_ABROAD;
 		transient_close(&at);

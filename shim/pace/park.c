@@ -9,11 +9,14 @@
  *
  * Redirecting: the same, and the answer is let in. TCP_USER_TIMEOUT ends it after a second where
  * there is none: a firewall on lo, or lo down, would keep it waiting for two minutes.
+ *
+ * A number beyond the table of sockets is redirected without that: nobody would take it off again.
  */
 #include "pace/park.h"
 
 #include "hook/real.h"
 #include "pace/dead_end.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +34,8 @@
 #endif
 
 #define HIGHEST_TTL 255
-#define LEAST       1000 /* ms; the kernel repeats the first SYN after a second and looks then */
+/* ms; the kernel repeats the first SYN after a second and looks then */
+#define LEAST (PARK_LEAST / NS_PER_MS)
 
 static bool get(int fd, int level, int name, int *value)
 {
@@ -43,7 +47,10 @@ static bool get(int fd, int level, int name, int *value)
 
 static bool set(int fd, int level, int name, int value)
 {
-	return real.setsockopt(fd, level, name, &value, sizeof(value)) == 0;
+	if (real.setsockopt(fd, level, name, &value, sizeof(value)) == 0)
+		return true;
+	report_fault();
+	return false;
 }
 
 /* The least TTL of what the socket takes in, a pair of options: a socket of IPv6 has both, and
@@ -96,7 +103,7 @@ static bool begin(int fd, const struct sockaddr_in6 *to, socklen_t len)
 	int flags = real.fcntl(fd, F_GETFL, 0);
 
 	if (flags >= 0 && flags & O_NONBLOCK)
-		return real.connect(fd, address, len) < 0 && errno == EINPROGRESS;
+		return libc_own.connect(fd, address, len) < 0 && errno == EINPROGRESS;
 	return real.sendto(fd, "", 0, MSG_FASTOPEN | MSG_DONTWAIT | MSG_NOSIGNAL, address, len) <
 	           0 &&
 	       errno == EINPROGRESS;
@@ -132,7 +139,8 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 		errno = 0;
 		return 0;
 	}
-	if (protocol == IPPROTO_TCP && set_patience(fd, delay / 1000000, entry) && delay > 0)
+	if ((unsigned int)fd < SOCKETS && protocol == IPPROTO_TCP &&
+	    set_patience(fd, delay / 1000000, entry) && delay > 0)
 		drops =
 		    get_least_ttl(fd, v6, &ttl) && ttl == 0 && set_least_ttl(fd, v6, HIGHEST_TTL);
 	connect_at_once(fd, entry);
@@ -142,6 +150,19 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 	park_undo(fd, entry);
 	errno = err;
 	return 0;
+}
+
+bool park_can(int fd)
+{
+	int protocol, patience, ttl, hops, saved = errno;
+	/* A socket of IPv4 has no hop count, and says so. */
+	bool can = (unsigned int)fd < SOCKETS && get(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) &&
+	           protocol == IPPROTO_TCP && get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience) &&
+	           patience == 0 && get(fd, IPPROTO_IP, IP_MINTTL, &ttl) && ttl == 0 &&
+	           (!get(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &hops) || hops == 0);
+
+	errno = saved;
+	return can;
 }
 
 bool park_is_over(int fd)
@@ -156,7 +177,7 @@ bool park_is_over(int fd)
 void park_undo(int fd, struct socket_entry *entry)
 {
 	const unsigned int ours = TRAIT_PARKED | TRAIT_PUTS_OFF;
-	unsigned int traits = atomic_fetch_and(&entry->traits, (uint16_t)~ours);
+	unsigned int traits = atomic_fetch_and(&entry->traits, (uint32_t)~ours);
 	int saved = errno, patience;
 
 	if (traits & TRAIT_PUTS_OFF)

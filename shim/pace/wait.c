@@ -14,14 +14,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
-
-/* Between two looks at whether we were cancelled, or the destination came back. */
-#define SLICE (100 * NS_PER_MS)
 
 /* The kernel's types of futex_waitv(2): 64 bits wide everywhere. */
 struct waiter {
@@ -35,77 +33,101 @@ struct time64 {
 
 static _Atomic(bool) without_waitv;
 
-/* Before Linux 5.16: the sleep always ends, so ask whether every handler that can have run here
- * wants its calls restarted. Where they differ the wait ends: the host then sees its error early,
- * which it can stand, instead of late, which an alarm() was meant to prevent. */
-static bool handlers_restart(void)
+/* Where they differ the wait ends: the host then sees its error early, which it can stand, instead
+ * of late, which an alarm() was meant to prevent. */
+bool wait_restarts(void)
 {
+	bool any = false;
 	sigset_t blocked;
 
 	if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0)
 		return false;
+	/* None at all: it has taken itself off (SA_RESETHAND), as the old ones without it do. */
 	for (int number = 1; number < NSIG; number++) {
 		struct sigaction action;
 
 		if (sigismember(&blocked, number) == 1 || sigaction(number, NULL, &action) != 0)
 			continue;
-		if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
-		    !(action.sa_flags & SA_RESTART))
+		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+			continue;
+		if (!(action.sa_flags & SA_RESTART))
 			return false;
+		any = true;
 	}
-	return true;
+	return any;
 }
 
-static int sleep_until(int64_t until)
-{
-	struct timespec at = { .tv_sec = (time_t)(until / NS_PER_S),
-		               .tv_nsec = (long)(until % NS_PER_S) };
-
-	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-}
-
-/* One slice. 0: it is over; EINTR: a handler ended it. */
-static int slice(int64_t until, enum wait_manner manner)
+/* One slice by futex_waitv. 0: it is over; EINTR: a handler ended it; ENOSYS: it cannot be had. */
+static int wait_for_nothing(int64_t length)
 {
 	static const uint32_t word;
 	struct waiter waiter = { .address = (uintptr_t)&word,
 		                 .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG };
-	struct time64 at = { until / NS_PER_S, until % NS_PER_S };
+	int64_t end = monotonic() + length;
+	struct time64 at = { end / NS_PER_S, end % NS_PER_S };
+
+	if (syscall(SYS_futex_waitv, &waiter, 1, 0, &at, CLOCK_MONOTONIC) >= 0 ||
+	    errno == ETIMEDOUT)
+		return 0;
+	return errno == EINTR ? EINTR : ENOSYS;
+}
+
+/* One slice of so many ns. 0: it is over; EINTR: a handler ended it; else waiting is impossible. */
+static int slice(int64_t length, enum wait_manner manner)
+{
+	struct timespec left = { .tv_sec = (time_t)(length / NS_PER_S),
+		                 .tv_nsec = (long)(length % NS_PER_S) };
+	int end;
 
 	if (manner == WAIT_AS_CONNECT && !atomic_load(&without_waitv)) {
-		if (syscall(SYS_futex_waitv, &waiter, 1, 0, &at, CLOCK_MONOTONIC) >= 0 ||
-		    errno == ETIMEDOUT)
-			return 0;
-		if (errno == EINTR)
-			return EINTR;
+		end = wait_for_nothing(length);
+		if (end != ENOSYS)
+			return end;
 		atomic_store(&without_waitv, true);
 	}
-	while (sleep_until(until) == EINTR)
-		if (manner == WAIT_AS_TIMED || (manner == WAIT_AS_CONNECT && !handlers_restart()))
-			return EINTR;
-	return 0;
+	while ((end = libc_own.clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left)) == EINTR)
+		if (manner == WAIT_AS_TIMED || (manner == WAIT_AS_CONNECT && !wait_restarts()))
+			break;
+	return end;
+}
+
+int64_t wait_timeout_of(int fd, int name)
+{
+	struct timeval timeout = { 0 };
+	socklen_t len = sizeof(timeout);
+	int64_t seconds;
+
+	if (real.getsockopt(fd, SOL_SOCKET, name, &timeout, &len) != 0 ||
+	    (timeout.tv_sec == 0 && timeout.tv_usec == 0))
+		return INT64_MAX;
+	seconds = timeout.tv_sec;
+	if (seconds >= INT64_MAX / NS_PER_S)
+		return INT64_MAX - 1;
+	return seconds * NS_PER_S + (int64_t)timeout.tv_usec * 1000;
 }
 
 enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct budget *budget)
 {
 	enum wait_end end = WAIT_OVER;
 	int64_t now = monotonic();
-	/* A clock that stands still (libfaketime) must not make the wait endless. */
-	int64_t slices = (deadline - now) / SLICE + 1;
-	int saved = errno;
+	/* A clock that stands still (libfaketime, where libc's own cannot be had) must not make the
+	 * wait endless. */
+	int64_t slices = (deadline - now) / WAIT_SLICE + 1;
+	int saved = errno, ended;
 
 	for (;; now = monotonic()) {
-
 		if (pthread_testcancel)
 			pthread_testcancel();
 		if (now >= deadline || slices-- < 0)
 			break;
-		if (budget && atomic_load_explicit(&budget->streak, memory_order_relaxed) == 0) {
+		if (budget && atomic_load_explicit(&budget->streak, memory_order_relaxed) == 0 &&
+		    breaker_is_closed(&budget->breaker)) {
 			end = WAIT_RELEASED;
 			break;
 		}
-		if (slice(deadline - now > SLICE ? now + SLICE : deadline, manner) == EINTR) {
-			end = WAIT_INTERRUPTED;
+		ended = slice(deadline - now > WAIT_SLICE ? WAIT_SLICE : deadline - now, manner);
+		if (ended != 0) {
+			end = ended == EINTR ? WAIT_INTERRUPTED : WAIT_IMPOSSIBLE;
 			break;
 		}
 	}

@@ -7,6 +7,12 @@
 
 #include "budget/budget.h"
 
+/* ns between two looks at whether we were cancelled, or the destination came back. Of a handler
+ * that runs after a slice has ended and before the next has begun nothing is seen, and the wait
+ * goes on. Alarms are set to round times, so this is none; on a busy machine, where it is a matter
+ * of milliseconds, it still happens, and the less often the longer a slice is. */
+#define WAIT_SLICE (291 * NS_PER_MS)
+
 enum wait_manner {
 	WAIT_AS_CONNECT, /* a handler ends it unless it was installed with SA_RESTART */
 	WAIT_AS_TIMED,   /* any handler ends it: a connect with SO_SNDTIMEO set */
@@ -16,12 +22,23 @@ enum wait_manner {
 enum wait_end {
 	WAIT_OVER,
 	WAIT_INTERRUPTED,
-	WAIT_RELEASED, /* the destination came back: the streak ended while we waited */
+	WAIT_RELEASED,   /* the destination came back: the streak ended while we waited */
+	WAIT_IMPOSSIBLE, /* a sandbox allows no call that waits */
 };
 
-/* Waits until deadline (ns, CLOCK_MONOTONIC), or until the budget's streak ends (NULL: only the
- * deadline ends it). A cancellation
- * point. errno is left alone. */
+/* True if every handler that can have ended a call of this thread wants its calls restarted: then a
+ * call that our own bound made one to be ended is to be made again. Where they differ it cannot be
+ * told which of them ran: false. Async-signal-safe. */
+bool wait_restarts(void);
+
+/* The socket's own bound on calls that block (name: SO_SNDTIMEO, SO_RCVTIMEO), in ns; INT64_MAX if
+ * it has none. One that is longer than can be said, as programs make that mean never by it, is one
+ * less: the kernel treats it as a bound still. One system call; errno may change. */
+int64_t wait_timeout_of(int fd, int name);
+
+/* Waits until deadline (ns, CLOCK_MONOTONIC), or until the budget's streak has ended and its
+ * breaker is closed (NULL: only the deadline ends it). A cancellation point. errno is left alone.
+ */
 enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct budget *budget);
 
 #endif

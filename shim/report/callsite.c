@@ -9,6 +9,8 @@
  */
 #include "report/callsite.h"
 #include "hook/real.h"
+#include "hook/status.h"
+#include "report/record.h"
 #include "report/shelter.h"
 #include "report/text.h"
 
@@ -19,7 +21,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -107,14 +108,14 @@ static unw_accessors_t *without_pipe(unw_accessors_t *(*get_accessors)(unw_addr_
 	int low = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int high = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	unw_accessors_t *accessors;
-	struct stat a, b;
+	struct stat64 a, b;
 
 	if (low >= 0)
 		real.close(low);
 	if (high >= 0)
 		real.close(high);
 	accessors = get_accessors(space);
-	if (low >= 0 && high >= 0 && fstat(low, &a) == 0 && fstat(high, &b) == 0 &&
+	if (low >= 0 && high >= 0 && status_of(low, &a) && status_of(high, &b) &&
 	    S_ISFIFO(a.st_mode) && S_ISFIFO(b.st_mode) && a.st_ino == b.st_ino &&
 	    a.st_dev == b.st_dev) {
 		real.close(low);
@@ -161,9 +162,9 @@ static atomic_bool alone;
 
 static void before_fork(void)
 {
-	struct stat tasks; /* one link for each thread, and two: needs no descriptor */
+	struct stat64 tasks; /* one link for each thread, and two: needs no descriptor */
 
-	atomic_store(&alone, stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3);
+	atomic_store(&alone, status_at("/proc/self/task", &tasks) && tasks.st_nlink == 3);
 }
 
 static void in_child(void)
@@ -222,7 +223,11 @@ static bool pages_are_there(uintptr_t at)
 
 	for (size_t i = 0; i < PAGES; i++)
 		there[i] = (struct iovec) { (void *)(at - (i + 1) * STACK_PAGE), 1 };
-	return process_vm_readv(getpid(), &here, 1, there, PAGES, 0) == PAGES;
+	if (process_vm_readv(getpid(), &here, 1, there, PAGES, 0) == PAGES)
+		return true;
+	if (errno != EFAULT)
+		report_fault();
+	return false;
 }
 
 static bool has_enough_stack(void)

@@ -51,12 +51,22 @@ static bool claim(cell64 *last, int64_t interval, int64_t now)
 static bool claim_recovery(struct destination *destination, int64_t now)
 {
 	cell64 *last = &destination->records[KIND_RECOVERED];
-	int64_t then = atomic_load(last);
+	int64_t then = atomic_load(last), since = then;
 
+	/* Of no thread's clock but a scribble: there would never be another. */
+	if (then > 0 && then - now > NS_PER_S)
+		since = 0;
 	for (int kind = KIND_REFUSED; kind < KIND_RECOVERED; kind++)
-		if (atomic_load(&destination->records[kind]) > then)
+		if (atomic_load(&destination->records[kind]) > since)
 			return atomic_compare_exchange_strong(last, &then, now ? now : 1);
 	return false;
+}
+
+static int64_t take_all(cell64 *held_back)
+{
+	int64_t taken = atomic_exchange(held_back, 0);
+
+	return taken > 0 ? taken : 0;
 }
 
 bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *held_back)
@@ -65,6 +75,14 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 	int kind = kind_of(record);
 
 	*held_back = 0;
+	if (record->door) {
+		if (!claim(&record->door->recorded_at, interval, now)) {
+			count(&record->door->held_back);
+			return false;
+		}
+		*held_back = take_all(&record->door->held_back);
+		return true;
+	}
 	if (!destination || kind == KIND_NONE)
 		return true;
 	if (kind == KIND_RECOVERED) {
@@ -75,19 +93,20 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 			count(&destination->held_back);
 		return false;
 	}
-	if (kind == KIND_REFUSED || kind == KIND_RECOVERED) {
-		*held_back = atomic_exchange(&destination->held_back, 0);
-		if (*held_back < 0)
-			*held_back = 0;
-	}
+	if (kind == KIND_REFUSED || kind == KIND_RECOVERED)
+		*held_back = take_all(&destination->held_back);
 	return true;
 }
 
 void limit_undo(const struct record *record, int64_t held_back)
 {
-	if (record->event == EVENT_REFUSED)
+	cell64 *to = record->door          ? &record->door->held_back
+	             : record->destination ? &record->destination->held_back
+	                                   : NULL;
+
+	/* The bound is for a scribbled one. */
+	if ((record->event == EVENT_REFUSED || record->door) && held_back < INT64_MAX)
 		held_back++;
-	if (record->destination && held_back > 0)
-		atomic_fetch_add_explicit(&record->destination->held_back, held_back,
-		                          memory_order_relaxed);
+	if (to && held_back > 0)
+		atomic_fetch_add_explicit(to, held_back, memory_order_relaxed);
 }

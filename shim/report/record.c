@@ -23,7 +23,7 @@ static const char *const failure_names[FAILURE_COUNT] = {
 	[FAILURE_REFUSED] = "refused", [FAILURE_UNREACHABLE] = "unreachable",
 	[FAILURE_TIMEOUT] = "timeout", [FAILURE_RESET] = "reset",
 	[FAILURE_DROPPED] = "dropped", [FAILURE_LOCAL] = "local",
-	[FAILURE_LOOKUP] = "lookup",
+	[FAILURE_LOOKUP] = "lookup",   [FAILURE_STATUS] = "status",
 };
 
 struct number_name {
@@ -74,8 +74,18 @@ const char *record_event(const struct record *record)
 		return "exhausted";
 	case EVENT_RECOVERED:
 		return "recovered";
+	case EVENT_TURNED_AWAY:
+		return record->observe ? "would-turn-away" : "turned-away";
 	case EVENT_SCOPE:
 		return "scope";
+	case EVENT_BREAKER_OPEN:
+		return "breaker-open";
+	case EVENT_BREAKER_HALF_OPEN:
+		return "breaker-half-open";
+	case EVENT_BREAKER_CLOSED:
+		return "breaker-closed";
+	case EVENT_SPREAD:
+		return record->observe ? "would-spread" : "spread";
 	}
 	return "unknown";
 }
@@ -130,13 +140,12 @@ static void name_field(struct text *text, const char *name, int number,
 	number_field(text, name, number);
 }
 
-static void address_field(struct text *text, const struct record *record)
+static void address_field(struct text *text, const char *name, const struct sockaddr *address,
+                          socklen_t len)
 {
 	size_t mark = text->used;
 
-	if (record->address &&
-	    !(key(text, "addr") &&
-	      text_address(text, record->address, record->address_len, ADDRESS_MAX)))
+	if (address && !(key(text, name) && text_address(text, address, len, ADDRESS_MAX)))
 		text_rewind(text, mark);
 }
 
@@ -164,7 +173,8 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 
 		value_field(&text, "dest", name, strnlen(name, REGION_NAME), DEST_MAX);
 	}
-	address_field(&text, record);
+	address_field(&text, "listen", record->listen, record->listen_len);
+	address_field(&text, "addr", record->address, record->address_len);
 	string_field(&text, "policy", record->policy, POLICY_MAX);
 	if (record->event == EVENT_ATTEMPT)
 		string_field(&text, "kind", record->retry ? "retry" : "first", RECORD_MAX);
@@ -174,6 +184,7 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	number_field(&text, "retry", record->streak);
 	tokens_field(&text, "tokens", record->tokens, record->capacity);
 	tokens_field(&text, "process_tokens", record->process_tokens, record->process_capacity);
+	number_field(&text, "queue", record->queue);
 	wait_field(&text, record->wait);
 	name_field(&text, "errno", record->err, errno_names,
 	           sizeof(errno_names) / sizeof(*errno_names));

@@ -18,12 +18,17 @@ enum event {
 	EVENT_LOADED,
 	EVENT_CONFIG_ERROR,
 	EVENT_RELOADED,
-	EVENT_ATTEMPT,   /* [log] attempts = on; never rate-limited */
-	EVENT_RETRYING,  /* first retry of a streak */
-	EVENT_REFUSED,   /* printed as would-refuse in observe mode */
-	EVENT_EXHAUSTED, /* the tokens ran out */
-	EVENT_RECOVERED, /* first success after a streak that was reported */
-	EVENT_SCOPE,     /* the shared region could not be had; a private one is used */
+	EVENT_ATTEMPT,     /* [log] attempts = on; never rate-limited */
+	EVENT_RETRYING,    /* first retry of a streak */
+	EVENT_REFUSED,     /* printed as would-refuse in observe mode */
+	EVENT_EXHAUSTED,   /* the tokens ran out */
+	EVENT_RECOVERED,   /* first success after a streak that was reported */
+	EVENT_TURNED_AWAY, /* by a door; printed as would-turn-away in observe mode */
+	EVENT_SCOPE,       /* the shared region could not be had; a private one is used */
+	EVENT_BREAKER_OPEN,
+	EVENT_BREAKER_HALF_OPEN,
+	EVENT_BREAKER_CLOSED,
+	EVENT_SPREAD, /* many connections were lost at once; would-spread in observe mode */
 };
 
 enum log_target {
@@ -37,8 +42,11 @@ enum log_target {
 struct record {
 	enum event event;
 	struct destination *destination; /* also where the rate limit is kept */
-	const char *policy;              /* label of the policy */
-	const struct sockaddr *address;  /* the address tried, if any */
+	struct door *door;               /* likewise, of an EVENT_TURNED_AWAY */
+	const struct sockaddr *listen;   /* where the program listens */
+	socklen_t listen_len;
+	const char *policy;             /* label of the policy */
+	const struct sockaddr *address; /* the address tried, if any */
 	socklen_t address_len;
 	enum failure failure; /* class= of the failure that is being answered */
 	bool retry;           /* kind= of an EVENT_ATTEMPT */
@@ -47,6 +55,7 @@ struct record {
 	int64_t streak;           /* retry= */
 	int64_t tokens, capacity; /* mt */
 	int64_t process_tokens, process_capacity;
+	int64_t queue;    /* queue=, of an EVENT_TURNED_AWAY: who waited behind */
 	int64_t wait;     /* ns, wait_ms= */
 	int err;          /* errno told to the host, printed by name; 0 = none */
 	int eai;          /* EAI_ code told to the host, printed by name; 0 = none */
@@ -79,5 +88,10 @@ void report_settings(const struct log_settings *settings, struct region *region)
 
 /* Writes a record, or counts it as held back or lost. now: ns. errno is left as it was. */
 void report(const struct record *record, int64_t now);
+
+/* Counts an internal fault: the kernel, a limit or a sandbox kept something from us, and the shim
+ * goes on without it. Nothing before report_settings(). Async-signal-safe; errno is left as it was.
+ */
+void report_fault(void);
 
 #endif

@@ -7,30 +7,39 @@
  */
 #include "report/region.h"
 #include "hook/real.h"
+#include "hook/status.h"
 #include "report/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define SHARED_MEMORY "/dev/shm"
-#define LAYOUT        "-v1" /* of the file's name; grows with the layout */
+
+/* Of a shared file's name: programs of before and after a change of the layout have one each. */
+static const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
 
 /* The same numbers whatever the word size: no padding anywhere. */
 _Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
 _Static_assert(offsetof(struct region, process) == 40 && offsetof(struct region, tally) == 56 &&
                    offsetof(struct region, destinations) == 56 + sizeof(struct tally),
                "one layout");
-_Static_assert(sizeof(struct tally) == offsetof(struct tally, failures) + 8 * sizeof(cell64) &&
+_Static_assert(sizeof(struct tally) ==
+                       offsetof(struct tally, failures) + FAILURE_COUNT * sizeof(cell64) &&
                    offsetof(struct destination, tally) ==
                        offsetof(struct destination, budget) + sizeof(struct budget) &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&
-                   sizeof(struct region) == offsetof(struct region, destinations) +
-                                                REGION_DESTINATIONS * sizeof(struct destination),
+                   offsetof(struct region, doors) ==
+                       offsetof(struct region, destinations) +
+                           REGION_DESTINATIONS * sizeof(struct destination) &&
+                   sizeof(struct door) == 7 * sizeof(cell64) &&
+                   sizeof(struct region) ==
+                       offsetof(struct region, doors) + REGION_DOORS * sizeof(struct door),
                "one layout");
 
 /* What differs between a user's region and the host's. */
@@ -60,12 +69,24 @@ static struct region *map(int fd, int flags)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/* To let a file grow beyond RLIMIT_FSIZE (ulimit -f) is SIGXFSZ, the end of most hosts. It goes for
+ * memory too where that is a file. */
+static bool may_grow(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= sizeof(struct region);
+}
+
 /* An anonymous file, sealed so that no tool that opens it through /proc can shorten it under us. */
 static int anonymous_file(void)
 {
 	const unsigned cloexec = 1, sealing = 2, no_exec = 8; /* MFD_* of linux/memfd.h */
-	int fd = (int)syscall(SYS_memfd_create, "retrybudget", cloexec | sealing | no_exec);
+	int fd;
 
+	if (!may_grow())
+		return -1;
+	fd = (int)syscall(SYS_memfd_create, "retrybudget", cloexec | sealing | no_exec);
 	if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
 		fd = (int)syscall(SYS_memfd_create, "retrybudget", cloexec | sealing);
 	if (fd >= 0 && ftruncate(fd, (off_t)sizeof(struct region)) != 0) {
@@ -81,11 +102,13 @@ static struct region *open_process(const char **why)
 {
 	struct region *region = NULL;
 	int fd = anonymous_file();
+	bool fault;
 
 	if (fd >= 0) {
 		region = map(fd, MAP_SHARED);
 		real.close(fd);
 	}
+	fault = !region;
 	if (!region)
 		region = map(-1, MAP_SHARED | MAP_ANONYMOUS);
 	if (!region) {
@@ -97,6 +120,8 @@ static struct region *open_process(const char **why)
 		*why = "no memory for the region";
 	else
 		adopt(region);
+	if (region && fault)
+		count(&region->faults);
 	return region;
 }
 
@@ -115,7 +140,7 @@ static int open_directory(const char *base, const struct place *place, const cha
 {
 	char path[256];
 	struct text text;
-	struct stat is;
+	struct stat64 is;
 	int fd;
 
 	text_start(&text, path, sizeof(path));
@@ -134,7 +159,7 @@ static int open_directory(const char *base, const struct place *place, const cha
 		           : "the directory of the shared region cannot be opened";
 		return -1;
 	}
-	if (fstat(fd, &is) != 0 || is.st_uid != place->owner ||
+	if (!status_of(fd, &is) || is.st_uid != place->owner ||
 	    (is.st_mode & 07777 & ~place->directory_mode) != 0) {
 		*why = "the directory of the shared region can be changed by others: remove it";
 		real.close(fd);
@@ -152,15 +177,19 @@ static int open_directory(const char *base, const struct place *place, const cha
  */
 static bool prepare_file(int fd, const struct place *place, const char **why)
 {
-	struct stat is;
+	struct stat64 is;
 
-	if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_uid != place->owner ||
+	if (!status_of(fd, &is) || !S_ISREG(is.st_mode) || is.st_uid != place->owner ||
 	    is.st_nlink != 1 || (is.st_mode & 07777 & ~place->file_mode) != 0) {
 		*why = "the file of the shared region is not ours alone: remove it";
 		return false;
 	}
-	if (is.st_size != 0 && is.st_size != (off_t)sizeof(struct region)) {
+	if (is.st_size != 0 && is.st_size != (off64_t)sizeof(struct region)) {
 		*why = "the shared region was made by another version";
+		return false;
+	}
+	if (is.st_size == 0 && !may_grow()) {
+		*why = "the shared region would be larger than a file may be (ulimit -f)";
 		return false;
 	}
 	if (fallocate(fd, 0, 0, (off_t)sizeof(struct region)) != 0) {
@@ -176,14 +205,14 @@ static bool prepare_file(int fd, const struct place *place, const char **why)
 static struct region *open_file(int directory, const char *share, const struct place *place,
                                 const char **why)
 {
-	char name[REGION_SHARE_MAX + sizeof(LAYOUT)];
+	char name[REGION_SHARE_MAX + sizeof(suffix)];
 	struct text text;
 	struct region *region = NULL;
 	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, fd;
 
 	text_start(&text, name, sizeof(name));
 	text_string(&text, share);
-	text_string(&text, LAYOUT);
+	text_string(&text, suffix);
 	fd = openat(directory, name, place->may_create ? flags | O_CREAT : flags, 0600);
 	if (fd < 0) {
 		*why = errno == ENOENT && !place->may_create
@@ -236,7 +265,12 @@ struct region *region_open_in(const char *base, enum scope scope, const char *sh
 	*why = NULL;
 	if (scope != SCOPE_PROCESS)
 		region = open_shared(base, share, scope == SCOPE_HOST ? &host : &user, why);
-	return region ? region : open_process(why);
+	if (region)
+		return region;
+	region = open_process(why);
+	if (region && scope != SCOPE_PROCESS)
+		count(&region->faults);
+	return region;
 }
 
 struct region *region_open(enum scope scope, const char *share, const char **why)

@@ -8,10 +8,14 @@
 #define RETRYBUDGET_REPORT_REGION_H
 
 #include "budget/budget.h"
+#include "budget/door.h"
+#include "budget/spread.h"
 
-#define REGION_MAGIC        INT64_C(0x3330746567646272) /* "rbdget03", little endian */
+#define REGION_LAYOUT       '4' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget04" */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
+#define REGION_DOORS        64
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /* Counters of one destination, or of all together. Only ever incremented. */
@@ -19,11 +23,12 @@ struct tally {
 	cell64 attempts;
 	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
 	cell64 successes;
-	cell64 waited;      /* retries that waited before they went */
-	cell64 refused;     /* retries refused, parked or redirected; in observe: would have been */
-	cell64 probes;      /* retries let through without tokens, after `probe` */
-	cell64 mistaken;    /* retries whose request proved to be new work: paid back */
-	cell64 failures[8]; /* by enum failure; [0] unused */
+	cell64 waited;   /* retries that waited before they went */
+	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has held back;
+	                  * in observe: would have been */
+	cell64 probes;   /* retries let through without tokens, after `probe` */
+	cell64 mistaken; /* retries whose request proved to be new work: paid back */
+	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
 };
 
 struct destination {
@@ -46,8 +51,9 @@ struct destination {
 	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
 	cell64 habit;                     /* what the program does after failures, track/habit.h */
 	cell64 answerers;                 /* whether threads answer each other's failures */
-	cell64 pause;    /* ns, the shortest before it tries again; < 0: seen once */
-	cell64 presumed; /* attempts taken for new work since the last success */
+	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
+	cell64 presumed;      /* attempts taken for new work since the last success */
+	struct spread spread; /* connections that were lost at once */
 	struct budget budget;
 	struct tally tally;
 	char name[REGION_NAME]; /* NUL-terminated */
@@ -57,12 +63,13 @@ struct region {
 	cell64 magic;          /* REGION_MAGIC once usable */
 	cell64 size;           /* sizeof(struct region) of its maker */
 	cell64 lost_records;   /* records that no listener took */
-	cell64 faults;         /* internal faults after which the shim stepped aside */
+	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
 	cell64 trouble;        /* grows with each failure and each retry: while it stands still, a
 	                        * connection whose success changed nothing need not look again */
 	struct bucket process; /* the process-wide bucket */
 	struct tally tally;
 	struct destination destinations[REGION_DESTINATIONS];
+	struct door doors[REGION_DOORS]; /* of the [admission] sections */
 };
 
 enum scope {

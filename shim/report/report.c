@@ -55,6 +55,14 @@ static bool has_site(const struct record *record)
 	return record->destination != NULL;
 }
 
+void report_fault(void)
+{
+	struct region *region = atomic_load(&current_region);
+
+	if (region)
+		count(&region->faults);
+}
+
 void report(const struct record *record, int64_t now)
 {
 	const struct log_settings *settings = atomic_load(&current_settings);

@@ -3,6 +3,7 @@
 #include "report/send.h"
 #include "report/shelter.h"
 #include "hook/real.h"
+#include "hook/status.h"
 #include "report/text.h"
 #include "report/transient.h"
 
@@ -11,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -25,11 +25,13 @@ static int severity(const struct record *record)
 	switch (record->event) {
 	case EVENT_REFUSED:
 	case EVENT_EXHAUSTED:
+	case EVENT_TURNED_AWAY:
 	case EVENT_CONFIG_ERROR:
 	case EVENT_SCOPE:
 		return LOG_WARNING;
 	case EVENT_RETRYING:
 	case EVENT_RECOVERED:
+	case EVENT_SPREAD:
 		return LOG_NOTICE;
 	default:
 		return LOG_INFO;
@@ -136,13 +138,13 @@ static bool send_journal(const struct log_settings *settings, const struct recor
 /* What stderr was when the program started. A daemon that closes everything may get the number 2
  * again for a connection or a file of its own, which is not ours to write to. */
 static dev_t stderr_device;
-static ino_t stderr_inode;
+static ino64_t stderr_inode;
 
 void send_remember_stderr(void)
 {
-	struct stat is;
+	struct stat64 is;
 
-	if (fstat(STDERR_FILENO, &is) == 0) {
+	if (status_of(STDERR_FILENO, &is)) {
 		stderr_device = is.st_dev;
 		stderr_inode = is.st_ino;
 	}
@@ -150,9 +152,9 @@ void send_remember_stderr(void)
 
 static bool stderr_is_ours(void)
 {
-	struct stat is;
+	struct stat64 is;
 
-	return stderr_inode != 0 && fstat(STDERR_FILENO, &is) == 0 && is.st_dev == stderr_device &&
+	return stderr_inode != 0 && status_of(STDERR_FILENO, &is) && is.st_dev == stderr_device &&
 	       is.st_ino == stderr_inode;
 }
 

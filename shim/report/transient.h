@@ -20,6 +20,9 @@ struct transient {
  * even while it is closed (0-2). False: none can be had. Async-signal-safe; errno is changed. */
 bool transient_open(struct transient *at, int domain);
 
+/* The same for a descriptor that was just made for us, and that the host knows nothing of. */
+void transient_take(struct transient *at, int fd);
+
 /* False if the host has closed our descriptor meanwhile; the number may be its own now. */
 bool transient_is_ours(const struct transient *at);
 

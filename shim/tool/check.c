@@ -1,20 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget check: every message that the shim would write about a file, and an exit code. */
-#include "config/config.h"
+#include "config/effect.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: retrybudget check FILE...\n"
     "\n"
-    "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE.\n"
+    "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE, and notes\n"
+    "each key that has no effect with what else its section says, which is not wrong.\n"
     "Exit status: 0 if nothing is, 1 if something is, 2 for a wrong usage.\n";
+
+/* True if nothing is wrong in it. */
+static bool check(const char *file)
+{
+	static struct config config;
+	static struct origins origins;
+	struct source source = {
+		.file = file,
+		.owned_by_root = geteuid() == 0,
+		.mode = MODE_AS_IN_FILE,
+		.origins = &origins,
+		.complain = tell,
+	};
+	struct identity identity;
+	uint32_t fingerprint;
+	enum reading_result result;
+
+	memset(&origins, 0, sizeof(origins));
+	result = config_read_source(&config, &source, &identity, &fingerprint);
+	if (result != READING_FAILED)
+		effect_check(&config, &origins, file, tell);
+	return result == READING_GOOD;
+}
 
 int cmd_check(int argc, char **argv)
 {
-	static struct config config;
 	int first = argc > 1 && strcmp(argv[1], "--") == 0 ? 2 : 1;
 	int result = 0;
 
@@ -27,7 +51,7 @@ int cmd_check(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	for (int i = first; i < argc; i++) {
-		if (config_read(&config, argv[i], false, tell, NULL) == 0)
+		if (check(argv[i]))
 			printf("%s: ok\n", argv[i]);
 		else
 			result = 1;

@@ -136,22 +136,25 @@ static bool read_dynamic(const struct file *file, uint64_t at, uint64_t i, uint6
 	return *tag != DT_NULL;
 }
 
-static enum elf_libc libc_needed(const struct file *file, const uint8_t *header, uint64_t at)
+static void read_needs(const struct file *file, const uint8_t *header, uint64_t at,
+                       struct elf_facts *facts)
 {
 	uint64_t tag, value, names = UINT64_MAX;
-	enum elf_libc libc = ELF_NO_LIBC;
 
 	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++)
 		if (tag == DT_STRTAB)
 			names = offset_of(file, header, value);
-	for (uint64_t i = 0; !libc && read_dynamic(file, at, i, &tag, &value); i++) {
-		char name[sizeof("libc.musl-")] = "";
+	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++) {
+		char name[sizeof("libasan.so.")] = "";
 
-		if (tag == DT_NEEDED && names + value >= names &&
-		    read_at(file, names + value, name, sizeof(name) - 1))
-			libc = libc_of_need(name);
+		if (tag != DT_NEEDED || names + value < names ||
+		    !read_at(file, names + value, name, sizeof(name) - 1))
+			continue;
+		if (!facts->libc)
+			facts->libc = libc_of_need(name);
+		if (begins(name, "libasan.so."))
+			facts->asan = true;
 	}
-	return libc;
 }
 
 static bool read_segments(const struct file *file, const uint8_t *header, struct elf_facts *facts)
@@ -176,8 +179,8 @@ static bool read_segments(const struct file *file, const uint8_t *header, struct
 			return false;
 		if (type == PT_INTERP)
 			facts->libc = libc_of_loader(facts->interp);
-		if (type == PT_DYNAMIC && !facts->libc)
-			facts->libc = libc_needed(file, header, offset);
+		if (type == PT_DYNAMIC)
+			read_needs(file, header, offset, facts);
 		if (type == PT_NOTE && has_go_note(file, offset, size))
 			facts->go = true;
 	}

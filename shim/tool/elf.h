@@ -18,6 +18,7 @@ struct elf_facts {
 	uint8_t order; /* ELFDATA2LSB or ELFDATA2MSB */
 	uint16_t machine;
 	enum elf_libc libc;
+	bool asan;        /* needs the shared library of GCC's AddressSanitizer */
 	bool go;          /* made by the Go linker: makes its own system calls */
 	char interp[256]; /* the dynamic loader it asks for; "" = static */
 };

@@ -16,6 +16,8 @@ static const struct command commands[] = {
 	{ "check", cmd_check, "FILE...", "tell every mistake in a configuration file" },
 	{ "show", cmd_show, "[FILE] [DEST]",
 	  "print the settings in force and where they come from" },
+	{ "simulate", cmd_simulate, "FILE [LABEL]",
+	  "play a trace of attempts to a policy, and print what it says" },
 	{ "inspect", cmd_inspect, "CMD | PID", "tell whether the shim will reach a program" },
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
 #include "config/config.h"
-#include "tool/inspect.h"
+#include "tool/library.h"
+#include "tool/reach.h"
 #include "tool/tool.h"
 
 #include <errno.h>
@@ -109,6 +110,8 @@ static int set_config(const char *file)
 	return 0;
 }
 
+/* Before the others: behind a proxy (torsocks, proxychains) nothing is to be seen of the program's
+ * own connects, and both put themselves in front. */
 static int set_preload(const char *library)
 {
 	const char *list = getenv("LD_PRELOAD");
@@ -121,14 +124,37 @@ static int set_preload(const char *library)
 		    "LD_PRELOAD cannot hold the path %s, which has a colon, a space or a $; "
 		    "install the library elsewhere",
 		    library);
-	if (list && preload_has(list, library))
+	if (list && library_in_preload(list, library))
 		return 0;
 	if (!list || !*list)
 		result = setenv("LD_PRELOAD", library, 1);
-	else if (asprintf(&both, "%s:%s", list, library) < 0)
+	else if (asprintf(&both, "%s:%s", library, list) < 0)
 		result = -1;
 	else {
 		result = setenv("LD_PRELOAD", both, 1);
+		free(both);
+	}
+	return result == 0 ? 0 : fail(EXIT_OWN, "%s", strerror(errno));
+}
+
+static bool is_asan_preloaded(void)
+{
+	const char *list = getenv("LD_PRELOAD");
+
+	return list && strstr(list, "libasan.so");
+}
+
+/* ASan ends a program in which another library comes before its own, lest that one should allocate
+ * first. Ours never does, and behind ASan's it would be out of sight of children that have none. */
+static int allow_asan(void)
+{
+	static const char option[] = "verify_asan_link_order=0";
+	const char *set = getenv("ASAN_OPTIONS");
+	char *both;
+	int result = -1;
+
+	if (asprintf(&both, "%s%s%s", set ? set : "", set && *set ? ":" : "", option) >= 0) {
+		result = setenv("ASAN_OPTIONS", both, 1);
 		free(both);
 	}
 	return result == 0 ? 0 : fail(EXIT_OWN, "%s", strerror(errno));
@@ -142,10 +168,12 @@ int cmd_run(int argc, char **argv)
 
 	if (result)
 		return result - 1;
-	inspect_command(argv[optind], &verdict);
+	reach_command(argv[optind], &verdict);
 	if (verdict.code)
 		return fail(verdict.code, "%s", verdict.message);
 	result = set_preload(verdict.library);
+	if (!result && (verdict.asan || is_asan_preloaded()))
+		result = allow_asan();
 	if (!result && options.config)
 		result = set_config(options.config);
 	if (result)

@@ -41,6 +41,8 @@ static const char *heading(enum section section)
 		return "[log]";
 	case SECTION_BUDGET:
 		return "[budget]";
+	case SECTION_ADMISSION:
+		return "[admission NAME]";
 	default:
 		return "[destination default]";
 	}
@@ -55,8 +57,24 @@ static const char *about(enum section section)
 		return "where records go";
 	case SECTION_BUDGET:
 		return "process-wide: every destination draws on it";
+	case SECTION_ADMISSION:
+		return "a door for a server: what comes faster than rate is answered at once";
 	default:
 		return "what every destination starts from";
+	}
+}
+
+/* A section that only means something with an address: all of it is an example. */
+static void print_admission(FILE *out)
+{
+	fprintf(out, ";\n; [admission web] ; %s\n", about(SECTION_ADMISSION));
+	for (int i = 0; i < KEY_COUNT; i++) {
+		const struct key *key = &config_keys[i];
+		const char *value = key->initial ? key->initial : "enforce";
+
+		if (key->section == SECTION_ADMISSION)
+			fprintf(out, "; %-11s = %-10s ; %s\n", key->name,
+			        key->type == TYPE_LISTENERS ? ":8080" : value, key->help);
 	}
 }
 
@@ -68,6 +86,8 @@ void print_sample(FILE *out)
 	for (int i = 0; i < KEY_COUNT; i++) {
 		const struct key *key = &config_keys[i];
 
+		if (key->section == SECTION_ADMISSION)
+			continue;
 		if (key->section != section) {
 			section = key->section;
 			fprintf(out, "\n%s ; %s\n", heading(key->section), about(key->section));
@@ -78,6 +98,7 @@ void print_sample(FILE *out)
 			fprintf(out, "; %-10s = %-10s ; %s\n", key->name, "enforce", key->help);
 	}
 	fputs(examples, out);
+	print_admission(out);
 }
 
 /* roff takes a leading dot or quote for a request, '-' for a hyphen and '\' for an escape. */

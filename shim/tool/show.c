@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget show: the settings in force as an INI file, each with where it comes from. */
+#include "config/listen.h"
 #include "config/pattern.h"
 #include "config/read.h"
 #include "tool/tool.h"
@@ -39,14 +40,11 @@ static void print_line(const char *name, const char *value)
 	printf("%-12s = %-14s ; ", name, value);
 }
 
-/* The mode of a destination: its own line, that of the default one, of [retrybudget], or the
+/* The mode of a section: its own line, that of its default one, of [retrybudget], or the
  * environment where that has the last word. */
-static void print_mode_origin(int policy)
+static void print_mode_origin(int32_t mode, int own, int general)
 {
-	int own = origins.destination[policy][KEY_DESTINATION_mode];
-	int general = origins.destination[0][KEY_DESTINATION_mode];
-
-	if (mode_asked != MODE_AS_IN_FILE && config.policies[policy].mode == mode_asked)
+	if (mode_asked != MODE_AS_IN_FILE && mode == mode_asked)
 		puts("environment");
 	else if (own)
 		printf("%s:%d\n", file, own);
@@ -64,7 +62,13 @@ static void print_origin(int index, int policy)
 	const char *inherited = "";
 
 	if (index == KEY_DESTINATION_mode) {
-		print_mode_origin(policy);
+		print_mode_origin(config.policies[policy].mode, origins.destination[policy][index],
+		                  origins.destination[0][index]);
+		return;
+	}
+	if (index == KEY_ADMISSION_mode) {
+		print_mode_origin(config.admissions[policy].mode, origins.admission[policy][index],
+		                  0);
 		return;
 	}
 	if ((index == KEY_GENERAL_mode && mode_asked != MODE_AS_IN_FILE) ||
@@ -79,6 +83,8 @@ static void print_origin(int index, int policy)
 			inherited = ", [destination default]";
 		}
 	}
+	if (config_keys[index].section == SECTION_ADMISSION)
+		line = origins.admission[policy][index];
 	if (line)
 		printf("%s:%d%s\n", file, line, inherited);
 	else
@@ -100,6 +106,21 @@ static void print_patterns(int policy)
 	}
 }
 
+static void print_listeners(int admission)
+{
+	char buffer[512];
+	struct text text;
+
+	for (int i = 0; i < config.listener_count; i++) {
+		if (config.listeners[i].admission != admission)
+			continue;
+		text_start(&text, buffer, sizeof(buffer));
+		listener_print(&config, i, &text);
+		print_line("listen", buffer);
+		printf("%s:%d\n", file, origins.listener[i]);
+	}
+}
+
 static void print_section(enum section section, int policy)
 {
 	char buffer[256];
@@ -107,14 +128,19 @@ static void print_section(enum section section, int policy)
 
 	if (section == SECTION_DESTINATION)
 		printf("[%s %s]\n", section_name(section), config.labels[policy]);
+	else if (section == SECTION_ADMISSION)
+		printf("[%s %s]\n", section_name(section), config.admission_labels[policy]);
 	else
 		printf("[%s]\n", section_name(section));
 	if (section == SECTION_DESTINATION && policy > 0)
 		print_patterns(policy);
+	if (section == SECTION_ADMISSION)
+		print_listeners(policy);
 	for (int i = 0; i < KEY_COUNT; i++) {
 		const struct key *key = &config_keys[i];
 
-		if (key->section != section || key->type == TYPE_PATTERNS)
+		if (key->section != section || key->type == TYPE_PATTERNS ||
+		    key->type == TYPE_LISTENERS)
 			continue;
 		text_start(&text, buffer, sizeof(buffer));
 		value_print(key, section_fields(&config, section, policy), &text);
@@ -133,6 +159,10 @@ static void print_all(void)
 		print_section(SECTION_DESTINATION, i);
 		if (i + 1 < config.policy_count)
 			putchar('\n');
+	}
+	for (int i = 0; i < config.admission_count; i++) {
+		putchar('\n');
+		print_section(SECTION_ADMISSION, i);
 	}
 }
 

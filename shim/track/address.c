@@ -6,10 +6,15 @@
 #include <string.h>
 #include <sys/un.h>
 
-/* Refusing one of these breaks logins and logging, and their clients pace themselves. */
+/* Refusing one of these breaks logins and logging, and their clients pace themselves, or do without
+ * and never notice that nobody is there: libuuid asks for uuidd at every time-based UUID, and the
+ * NSS modules of SSSD, nslcd and winbind for their daemons at every user's name. */
 static const char *const exempt[] = {
-	"/dev/log",   "/run/systemd/",  "/var/run/nscd/socket", "/run/nscd/socket",
-	"/run/dbus/", "/var/run/dbus/", "/run/user/",           "/tmp/dbus-",
+	"/dev/log",         "/run/systemd/",        "/var/run/nscd/socket",
+	"/run/nscd/socket", "/run/dbus/",           "/var/run/dbus/",
+	"/run/user/",       "/tmp/dbus-",           "/run/uuidd/",
+	"/var/run/uuidd/",  "/var/lib/sss/pipes/",  "/run/nslcd/",
+	"/var/run/nslcd/",  "/run/samba/winbindd/", "/var/run/samba/winbindd/",
 };
 
 static bool is_exempt(const char *path, size_t len)

@@ -3,8 +3,10 @@
 #include "track/attempt.h"
 
 #include "hook/real.h"
+#include "track/flight.h"
 #include "track/habit.h"
 #include "track/refresh.h"
+#include "track/reply.h"
 #include "track/state.h"
 #include "track/thread.h"
 
@@ -34,7 +36,7 @@ static bool is_retry(struct attempt *try, const struct name_hit *hit)
 	int64_t horizon = try->account.policy->horizon;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
 	bool claimed =
-	    failed_at != 0 && try->began - failed_at <= horizon &&
+	    failed_at != 0 && failed_at >= try->began - horizon &&
 	    failures_claim(destination, thread_id(), horizon, try->began, &try->answered);
 	bool asked = thread_is_asked(destination_slot(destination), claimed ? try->answered.at : 0);
 
@@ -46,9 +48,14 @@ static bool is_retry(struct attempt *try, const struct name_hit *hit)
 
 void attempt_judge(struct attempt *try, const struct name_hit *hit)
 {
+	try->trial.retry = is_retry(try, hit);
+	attempt_count(try);
+}
+
+void attempt_count(struct attempt *try)
+{
 	struct destination *destination = try->trial.destination;
 
-	try->trial.retry = is_retry(try, hit);
 	try->trial.run = 1;
 	/* Nothing had failed: it begins something. */
 	try->trial.counted = try->answered.run == 0 && !try->answered.passed;
@@ -216,6 +223,11 @@ bool attempt_begin_lookup(struct attempt *try, const char *node, const struct ad
 	return attempt_begin_query(try, node, hints ? hints->ai_family : AF_UNSPEC);
 }
 
+bool attempt_is_there(const struct attempt *try)
+{
+	return try->cookie == 0 || socket_cookie(try->fd) == try->cookie;
+}
+
 void attempt_start(const struct attempt *try)
 {
 	struct socket_entry entry;
@@ -223,7 +235,11 @@ void attempt_start(const struct attempt *try)
 	if (try->status)
 		return;
 	entry = (struct socket_entry) {
-		.since = try->trial.retry ? monotonic() : try->began, /* not our own wait */
+		/* Not our own wait. */
+		.since = try->admitted ? try->admitted
+		         : try->trial.retry || try->account.policy->reconnect_spread > 0
+		             ? monotonic()
+		             : try->began,
 		.began = try->began,
 		.process = thread_process(),
 		.slot = destination_slot(try->trial.destination),
@@ -231,6 +247,7 @@ void attempt_start(const struct attempt *try)
 		.owner = try->trial.owner,
 		.place = try->trial.place,
 		.phase = PHASE_CONNECTING,
+		.calling = true,
 		.print = try->trial.print,
 		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
 		.answered_at = try->answered.at,
@@ -243,7 +260,11 @@ void attempt_start(const struct attempt *try)
 		          (try->trial.counted ? TRAIT_COUNTED : 0) |
 		          (try->answered.passed ? TRAIT_PASSED : 0) |
 		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
-		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0),
+		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0) |
+		          (try->account.policy->reply_timeout > 0 ? TRAIT_PATIENT : 0) |
+		          (try->account.policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
+		          flight_traits(try) |
+		          reply_trait(try->fd, try->account.policy, try->trial.destination),
 	};
 	socket_enter(try->fd, &entry);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One attempt, from the host's call to its outcome: a connect, a send that connects (TCP Fast
- * Open), or a lookup. The hook begins it, has
- * it paced, makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
+ * Open), a lookup, or a request sent again on a kept connection. The hook begins it, has it paced,
+ * makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
  * cancellation may end it anywhere. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_TRACK_ATTEMPT_H
@@ -26,13 +26,20 @@ struct attempt {
 	int64_t began;              /* ns */
 	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
 	bool paid;                  /* a retry, with tokens */
+	bool permit;                /* of a half-open breaker */
+	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
 	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
 	bool is_datagram;
-	bool no_wait;  /* a lookup or a send that must not block, whatever the socket does */
+	uint64_t cookie; /* of its socket (track/sockets.h), 0 = not known */
+	bool is_request; /* on a kept connection */
+	bool passes;     /* goes whatever is decided, because the file says so */
+	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 	int64_t bound; /* ns that a lookup may wait, if that is less than max_wait; 0 = max_wait */
-	int told; /* refused: the errno, or EAI_ code, that the host is told; 0: held back by us */
+	/* Refused: the errno, or EAI_ code, that the host is told; 0: held back by us, or the
+	 * connection of a request was ended under it. */
+	int told;
 };
 
 /* A lookup of DNS records of one type, not of a host's addresses. */
@@ -48,6 +55,14 @@ bool attempt_begin_query(struct attempt *try, const char *name, int kind);
 bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
                         socklen_t len);
 
+/* A request that may be sent again on a kept connection whose replies are read (TRAIT_HTTP), after
+ * a reply that was a failure. print: of the request (track/request.h), 0 = not known; flags: as for
+ * send. False: it is new work. */
+bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags);
+
+/* Notes that such a request is about to go. */
+void attempt_start_request(struct attempt *try);
+
 /* Finds the policy that holds now; again after a wait, during which the file may have changed.
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
@@ -55,6 +70,13 @@ bool attempt_open_account(struct attempt *try);
 /* First try or retry? Counts the attempt, and writes it down where that is asked for. hit: what is
  * known of the name of its address. */
 void attempt_judge(struct attempt *try, const struct name_hit *hit);
+
+/* The second half of that, for one that is judged already: trial.retry. */
+void attempt_count(struct attempt *try);
+
+/* True if the number still is the socket that try->cookie is of: another thread may have closed it
+ * while this one waited, and the kernel have given it out again. One system call. */
+bool attempt_is_there(const struct attempt *try);
 
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
  * the socket, which is how old daemons bound their connects. */
@@ -79,6 +101,10 @@ bool attempt_observed(int fd, int err);
 
 /* The host ends the conversation, or its own half of it, but keeps the number. */
 void attempt_hung_up(int fd, int how);
+
+/* True if this thread is inside the real connect of the number: a proxy, preloaded behind us, puts
+ * the connection that it has made in the place of the host's socket. */
+bool attempt_is_calling(int fd);
 
 /* The host gives a number up, or puts another file on it. */
 void attempt_end(int fd);

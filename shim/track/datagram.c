@@ -3,6 +3,7 @@
 #include "track/datagram.h"
 
 #include "hook/real.h"
+#include "track/flight.h"
 #include "track/memory.h"
 #include "track/state.h"
 #include "track/thread.h"
@@ -25,12 +26,9 @@ static _Atomic(uint8_t) unfinished[SOCKETS / 8];
 
 static uint64_t cookie_of(int fd)
 {
-	uint64_t cookie = 0;
-	socklen_t len = sizeof(cookie);
+	uint64_t cookie = socket_cookie(fd);
 
-	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0 || cookie == 0)
-		cookie = UINT64_C(1) << 63 | (uint64_t)fd;
-	return cookie;
+	return cookie != 0 && cookie != COOKIE_NONE ? cookie : UINT64_C(1) << 63 | (uint64_t)fd;
 }
 
 /* A hash of what the host sends, not 0: of its length and its first HASHED bytes. 0: they cannot be
@@ -136,10 +134,13 @@ static void count_failure(const struct exchange *one, enum failure failure, int 
 		.place = one->place,
 		.run = one->run,
 		.retry = one->retry,
+		.probe = one->probe,
 	};
 
-	if (trial.destination)
-		outcome_failure(&trial, failure, err, 0);
+	if (!trial.destination)
+		return;
+	outcome_failure(&trial, failure, err, 0);
+	flight_end_datagram(trial.destination, one);
 }
 
 /* The address that a datagram goes to, in our form. False: nobody that is to be judged. */
@@ -253,11 +254,19 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 
 	if (result < 0) {
 		settle_failed(datagram, err);
+		if (!try->status)
+			flight_end_attempt(try);
 	} else {
+		unsigned int traits = try->status ? 0 : flight_traits(try);
+
 		err = try->saved_errno;
 		sent->at = monotonic();
 		sent->run = try->trial.run;
 		sent->retry = try->trial.retry;
+		sent->probe = try->trial.probe;
+		sent->flying = traits & TRAIT_FLYING;
+		sent->paid = try->paid;
+		sent->permit = try->permit;
 		exchange_add(sent);
 	}
 	errno = err;
@@ -288,13 +297,18 @@ static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
 static void answered(const struct exchange *last)
 {
 	struct destination *destination = destination_at(last->slot, last->generation);
+	struct trial trial = {
+		.destination = destination,
+		.place = last->place,
+		.probe = last->probe,
+	};
 	struct account account;
 
 	if (!destination)
 		return;
 	destination_account(destination, config_current(), &account);
 	if (budget_wants_success(&account)) {
-		outcome_success(destination, last->place);
+		outcome_success(&trial);
 	} else {
 		count(&destination->tally.successes);
 		count(&shim_region->tally.successes);
@@ -320,8 +334,22 @@ ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockad
 	    exchange_none() || thread_in_lookup())
 		return result;
 	if (result >= 0) {
-		if (exchange_answered(cookie_of(fd), sender(fd, from, len), &one))
-			answered(&one);
+		uint64_t cookie = cookie_of(fd), peer = sender(fd, from, len);
+		struct exchange last = { 0 };
+		bool probe = false;
+
+		while (exchange_answered(cookie, peer, &one)) {
+			struct destination *of = destination_at(one.slot, one.generation);
+
+			if (of && one.mark) /* one that failed has been ended */
+				flight_end_datagram(of, &one);
+			probe |= one.mark && one.probe;
+			if (last.cookie == 0 || one.at > last.at)
+				last = one;
+		}
+		last.probe = probe;
+		if (last.cookie)
+			answered(&last);
 	} else if (saved == EAGAIN) {
 		if (ran_out(fd, flags) && exchange_overdue(cookie_of(fd), thread_process(),
 		                                           EXCHANGE_PATIENCE, monotonic(), &one))
@@ -353,18 +381,24 @@ void datagram_end(int fd)
 {
 	int saved = errno;
 	int64_t now = monotonic();
-	int32_t process = thread_process();
+	int32_t process = thread_process_noted();
 	struct exchange one;
 	uint64_t cookie;
 
 	atomic_fetch_and(&unfinished[fd / 8], (uint8_t) ~(1 << fd % 8));
-	if (exchange_none())
+	if (exchange_none() || process == 0)
 		return;
 	cookie = cookie_of(fd);
 	if (exchange_waits(cookie, process, 0, now) && lives_on(fd, cookie))
 		goto out;
 	while (exchange_overdue(cookie, process, EXCHANGE_PATIENCE, now, &one))
 		count_failure(&one, FAILURE_TIMEOUT, 0);
+	while (exchange_overdue(cookie, process, 0, now, &one)) {
+		struct destination *of = destination_at(one.slot, one.generation);
+
+		if (of)
+			flight_end_datagram(of, &one);
+	}
 	exchange_drop(cookie, process);
 out:
 	errno = saved;

@@ -16,7 +16,7 @@ struct entry {
 	cell64 at;
 	_Atomic(uint32_t) slot, generation, place, run;
 	_Atomic(int32_t) owner, process;
-	_Atomic(bool) retry;
+	_Atomic(bool) retry, probe, flying, paid, permit;
 };
 
 static struct entry table[EXCHANGES];
@@ -38,6 +38,10 @@ static struct exchange read_entry(struct entry *entry)
 		.place = LOAD(entry->place),
 		.run = LOAD(entry->run),
 		.retry = LOAD(entry->retry),
+		.probe = LOAD(entry->probe),
+		.flying = LOAD(entry->flying),
+		.paid = LOAD(entry->paid),
+		.permit = LOAD(entry->permit),
 	};
 }
 
@@ -96,6 +100,10 @@ void exchange_add(const struct exchange *sent)
 	STORE(entry->place, sent->place);
 	STORE(entry->run, sent->run);
 	STORE(entry->retry, sent->retry);
+	STORE(entry->probe, sent->probe);
+	STORE(entry->flying, sent->flying);
+	STORE(entry->paid, sent->paid);
+	STORE(entry->permit, sent->permit);
 	atomic_store_explicit(&entry->cookie, sent->cookie, memory_order_release);
 }
 
@@ -205,21 +213,15 @@ bool exchange_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t n
 	}
 }
 
-bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *last)
+bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *one)
 {
-	bool found = false;
-
 	for (int i = 0; i < LOAD(highest); i++) {
-		struct exchange one = read_entry(&table[i]);
-
-		if (one.cookie != cookie || (one.peer && peer && one.peer != peer) ||
-		    !free_entry(&table[i], cookie))
-			continue;
-		if (!found || one.at > last->at)
-			*last = one;
-		found = true;
+		*one = read_entry(&table[i]);
+		if (one->cookie == cookie && (!one->peer || !peer || one->peer == peer) &&
+		    free_entry(&table[i], cookie))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 void exchange_drop(uint64_t cookie, int32_t process)

@@ -34,6 +34,8 @@ struct exchange {
 	uint32_t place;            /* of the address among those of its name */
 	uint32_t run;              /* tries of the request, as far as is known */
 	bool retry;
+	bool probe;                /* of a half-open breaker */
+	bool flying, paid, permit; /* as the traits of a socket say (sockets.h) */
 };
 
 /* A datagram was sent. */
@@ -58,8 +60,9 @@ bool exchange_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t n
                       struct exchange *failed);
 
 /* A datagram came from `peer` (0: from somebody) on a socket: that answers everything it asked
- * there, also what has failed in the meantime. False: it had asked nothing. last: the newest. */
-bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *last);
+ * there, also what has failed in the meantime. Takes one of those off at each call. False: there is
+ * none, or no more. */
+bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *one);
 
 /* The socket is gone. */
 void exchange_drop(uint64_t cookie, int32_t process);

@@ -185,7 +185,9 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 	int64_t at = atomic_load(&destination->unclaimed_at);
 
 	while (left > 0) {
-		if (at < now - horizon) { /* not now - at: it may have been scribbled over */
+		/* Not now - at: it may have been scribbled over, and one of the future would be
+		 * answered for ever. */
+		if (at < now - horizon || at > now + horizon) {
 			atomic_compare_exchange_strong(&destination->unclaimed, &left, 0);
 			return false;
 		}

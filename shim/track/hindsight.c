@@ -31,7 +31,7 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	if (failure->counted)
 		atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
 	else
-		atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_COUNTED);
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_COUNTED);
 }
 
 /* The request is new. */
@@ -45,7 +45,7 @@ static void is_new(struct socket_entry *entry)
 static void pay_back(struct socket_entry *entry, struct destination *destination)
 {
 	unsigned int traits =
-	    atomic_fetch_and(&entry->traits, (uint16_t) ~(TRAIT_RETRY | TRAIT_PAID));
+	    atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_RETRY | TRAIT_PAID));
 	struct account account;
 	int64_t cost;
 
@@ -71,14 +71,15 @@ static bool is_asked_for(const struct socket_entry *entry)
 	struct trial trial;
 	int64_t failed_at;
 
-	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED) ||
+	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED &&
+	     phase != PHASE_HEAD) ||
 	    !trial_of(entry, &trial))
 		return false;
 	failed_at = LOAD(trial.destination->budget.failed_at);
 	if (failed_at == 0)
 		return false;
 	destination_account(trial.destination, config_current(), &account);
-	return monotonic() - failed_at <= account.policy->horizon;
+	return failed_at >= monotonic() - account.policy->horizon;
 }
 
 /* The print of n bytes, of which no others are looked at than those asked for here. */
@@ -156,8 +157,10 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 	if (!(traits & TRAIT_RETRY))
 		return;
 	/* Once for each failure: in an event loop much may pass before it is tried again. What we
-	 * held back was no try, and the program may have given it up for that. */
-	if (answered.counted && !answered.held && !(traits & TRAIT_PASSED))
+	 * held back counts as a try: a program with a number of tries gives up after as many, and
+	 * if its next request were taken for a retry, nothing but a token would let it out again.
+	 */
+	if (answered.counted && !(traits & TRAIT_PASSED))
 		habit_went_on(trial.destination, answered.run);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
@@ -165,7 +168,11 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 
 void hindsight_next(struct socket_entry *entry, uint32_t print)
 {
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_TURNED_AWAY;
+
 	STORE(entry->print, print);
 	STORE(entry->answered_run, 0);
+	if (LOAD(entry->traits) & of_another)
+		atomic_fetch_and(&entry->traits, ~of_another);
 	is_new(entry);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What outcomes do, and the oracle that tells them where no hook saw them. */
+/* What outcomes do. */
 #include "track/outcome.h"
 
 #include "hook/real.h"
@@ -8,22 +8,10 @@
 #include "track/thread.h"
 
 #include <errno.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
-
-/* A host that waited this long for an answer and then hung up has met a timeout (DESIGN 4). */
-#define PATIENCE_MS 1000
-
-/* A connect given up sooner than this was not given a chance. */
-#define IMPATIENCE (20 * NS_PER_MS)
 
 enum failure failure_of(int err, bool is_unix)
 {
@@ -65,6 +53,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->run = LOAD(entry->run);
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
+	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
 	return trial->destination;
 }
 
@@ -80,11 +69,12 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	struct account account;
 	struct unanswered unanswered;
 	int64_t now = monotonic();
-	int saved = errno;
+	enum breaker_change change;
+	int saved = errno, index;
 
 	if (!trial_stands(trial))
 		return;
-	destination_account(destination, config, &account);
+	index = destination_account(destination, config, &account);
 	if (err)
 		STORE(destination->last_errno, err);
 	if (eai)
@@ -106,19 +96,58 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
 	budget_failure(&account, trial->retry, now, thread_random());
+	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
+	                        now, thread_random());
+	outcome_breaker(destination, &account, config->labels[index], change, now);
 	errno = saved;
 }
 
-void outcome_success(struct destination *destination, uint32_t place)
+static void report_breaker(struct destination *destination, const struct account *account,
+                           const char *policy, enum breaker_change change, int64_t now)
 {
+	static const enum event events[] = {
+		[BREAKER_OPENED] = EVENT_BREAKER_OPEN,
+		[BREAKER_HALF_OPENED] = EVENT_BREAKER_HALF_OPEN,
+		[BREAKER_CLOSED] = EVENT_BREAKER_CLOSED,
+	};
+	struct record record = {
+		.event = events[change],
+		.destination = destination,
+		.policy = policy,
+		.streak = LOAD(account->budget->streak),
+		.process_tokens = bucket_level(account->process, account->process_rule, now),
+		.process_capacity = account->process_rule->capacity,
+	};
+
+	record.tokens = budget_level(account, now, &record.capacity);
+	if (change == BREAKER_OPENED) {
+		record.failure = (enum failure)LOAD(destination->last_failure);
+		record.wait =
+		    breaker_wait(&account->budget->breaker, &account->policy->breaker, now);
+	}
+	report(&record, now);
+}
+
+void outcome_breaker(struct destination *destination, const struct account *account,
+                     const char *policy, enum breaker_change change, int64_t now)
+{
+	if (change != BREAKER_AS_IT_WAS)
+		report_breaker(destination, account, policy, change, now);
+}
+
+void outcome_success(const struct trial *trial)
+{
+	struct destination *destination = trial->destination;
 	const struct config *config = config_current();
 	struct account account;
 	int index = destination_account(destination, config, &account);
 	int64_t now = monotonic();
 	int64_t streak = budget_success(&account, now);
+	enum breaker_change change = breaker_succeeded(&account.budget->breaker,
+	                                               &account.policy->breaker, trial->probe, now);
 
-	names_answered(place);
-	STORE(destination->good_place, place);
+	names_answered(trial->place);
+	STORE(destination->good_place, trial->place);
 	if (LOAD(destination->presumed) != 0)
 		STORE(destination->presumed, 0);
 	count(&destination->tally.successes);
@@ -137,185 +166,5 @@ void outcome_success(struct destination *destination, uint32_t place)
 		record.tokens = budget_level(&account, now, &record.capacity);
 		report(&record, now);
 	}
-}
-
-/* --- the oracle --- */
-
-static bool tcp_info(int fd, struct tcp_info *info)
-{
-	socklen_t len = sizeof(*info);
-
-	*info = (struct tcp_info) { 0 };
-	return real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &len) == 0 &&
-	       len > offsetof(struct tcp_info, tcpi_bytes_received);
-}
-
-enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
-
-/* True if the peer has acknowledged every byte sent; the SYN counts as one more. */
-static bool taken(const struct tcp_info *info)
-{
-	return info->tcpi_bytes_acked > info->tcpi_bytes_sent - info->tcpi_bytes_retrans;
-}
-
-bool outcome_taken(int fd)
-{
-	struct tcp_info info;
-	int saved = errno;
-	bool known = tcp_info(fd, &info);
-
-	errno = saved;
-	return !known || taken(&info);
-}
-
-bool outcome_waited(int fd, const struct socket_entry *entry)
-{
-	struct tcp_info info;
-	int saved = errno;
-	int64_t waited = monotonic() - LOAD(entry->since);
-	bool known = tcp_info(fd, &info);
-
-	errno = saved;
-	if (known && LOAD(entry->phase) == PHASE_ASKED)
-		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
-	return waited >= PATIENCE_MS * NS_PER_MS;
-}
-
-bool outcome_met(int fd)
-{
-	struct tcp_info info;
-	int saved = errno;
-	bool known = tcp_info(fd, &info);
-
-	errno = saved;
-	return !known || info.tcpi_bytes_acked > 0; /* the SYN counts */
-}
-
-bool outcome_alive(int fd)
-{
-	struct tcp_info info;
-	int saved = errno;
-	bool known = tcp_info(fd, &info);
-
-	errno = saved;
-	return known && info.tcpi_state == TCP_ESTABLISHED_ && info.tcpi_bytes_acked > 1;
-}
-
-/* Data went out and nothing came back. Who sends all along talks one way, and lives by that; who
- * sent at the beginning and then waited has met a timeout. */
-static enum failure read_one_way(const struct tcp_info *info, int64_t age,
-                                 struct destination *destination, bool *alive)
-{
-	int64_t quiet = (int64_t)info->tcpi_last_data_sent * NS_PER_MS;
-	struct account account;
-
-	destination_account(destination, config_current(), &account);
-	if (quiet >= PATIENCE_MS * NS_PER_MS && age - quiet < account.policy->min_life)
-		return FAILURE_TIMEOUT;
-	*alive = age >= account.policy->min_life && info->tcpi_bytes_acked > 1; /* 1: the SYN */
-	return FAILURE_NONE;
-}
-
-/* What the kernel knows of a connection, said in our words. *alive: a success. */
-static enum failure read_info(int fd, const struct tcp_info *info, const struct socket_entry *entry,
-                              struct destination *destination, bool *alive)
-{
-	int64_t age = monotonic() - LOAD(entry->since);
-	enum phase phase = LOAD(entry->phase);
-	unsigned int traits = LOAD(entry->traits);
-	bool waited_long = age >= PATIENCE_MS * NS_PER_MS;
-	uint64_t received = info->tcpi_bytes_received;
-
-	*alive = false;
-	/* TCP_FASTOPEN_CONNECT, and no request that would have carried the connect. */
-	if (info->tcpi_state == TCP_SYN_SENT_ && info->tcpi_segs_out == 0)
-		return FAILURE_NONE;
-	/* Given up within a second: the loser of a race with another address, if there is another.
-	 */
-	if (info->tcpi_state == TCP_SYN_SENT_)
-		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry))
-		           ? FAILURE_TIMEOUT
-		           : FAILURE_NONE;
-	/* A FIN counts as a byte, and is not forgotten when a reset follows it. */
-	if (received && (info->tcpi_state == TCP_CLOSE_WAIT_ ||
-	                 (info->tcpi_state == TCP_CLOSE_ && received == 1)))
-		received--;
-	if (traits & TRAIT_LIVED || (traits & TRAIT_TIMED_OUT && !received))
-		return FAILURE_NONE; /* counted already */
-	if (traits & TRAIT_SERVED) {
-		/* A kept connection. That it ended is a failure only if the peer took the request;
-		 * otherwise it was idle, and closed before the request went out. */
-		if (phase != PHASE_ASKED || traits & TRAIT_FINISHED || !taken(info))
-			return FAILURE_NONE;
-		if (info->tcpi_state == TCP_CLOSE_)
-			return FAILURE_RESET;
-		if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
-			return FAILURE_NONE; /* a reply came, unseen */
-		/* Nobody has read that end: what went out last was a goodbye. */
-		if (info->tcpi_state == TCP_CLOSE_WAIT_)
-			return FAILURE_NONE;
-		return info->tcpi_last_data_sent >= PATIENCE_MS ? FAILURE_TIMEOUT : FAILURE_NONE;
-	}
-	if (received) {
-		*alive = true; /* read by stdio, a raw call, io_uring */
-		return FAILURE_NONE;
-	}
-	if (info->tcpi_state == TCP_CLOSE_)
-		return phase == PHASE_CONNECTING || info->tcpi_bytes_acked == 0 ? FAILURE_REFUSED
-		                                                                : FAILURE_RESET;
-	/* Both halves ended in order, without a word from the peer: one-way conversations do. */
-	if (traits & TRAIT_FINISHED)
-		return FAILURE_NONE;
-	if (info->tcpi_state == TCP_CLOSE_WAIT_)
-		return FAILURE_DROPPED;
-	if (info->tcpi_state != TCP_ESTABLISHED_)
-		return FAILURE_NONE;
-	if (phase == PHASE_ASKED || info->tcpi_bytes_sent)
-		return read_one_way(info, age, destination, alive);
-	/* Nothing sent: a spare connection of a pool, unless the host tried to read a greeting. */
-	return traits & TRAIT_WAITED && waited_long ? FAILURE_TIMEOUT : FAILURE_NONE;
-}
-
-/* The cheap half of the question: a young connection on which nothing has ended, to a destination
- * for which a success would change nothing, has nothing to tell. */
-static bool is_uneventful(int fd, const struct socket_entry *entry, const struct trial *trial)
-{
-	struct pollfd at = { .fd = fd, .events = POLLRDHUP };
-	static const long at_once[2]; /* the kernel's timespec of this word size */
-	struct account account;
-
-	if (monotonic() - LOAD(entry->since) >= PATIENCE_MS * NS_PER_MS)
-		return false;
-	destination_account(trial->destination, config_current(), &account);
-	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */
-	return !budget_wants_success(&account) &&
-	       syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 0;
-}
-
-void outcome_ask(int fd, struct socket_entry *entry)
-{
-	enum phase phase = LOAD(entry->phase);
-	int saved = errno;
-	struct tcp_info info;
-	struct trial trial;
-	enum failure failure;
-	bool alive;
-
-	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED)
-		return;
-	if (!trial_of(entry, &trial))
-		return;
-	if ((phase != PHASE_CONNECTING && is_uneventful(fd, entry, &trial)) || !tcp_info(fd, &info))
-		goto out;
-	failure = read_info(fd, &info, entry, trial.destination, &alive);
-	/* Only what would be counted is worth asking whether the number is still our socket. */
-	if ((failure || alive) && !thread_is_borrowed() && socket_believe(fd, entry) &&
-	    socket_move(fd, entry, phase, PHASE_DONE)) {
-		if (failure)
-			outcome_failure(&trial, failure, 0, 0);
-		else
-			outcome_success(trial.destination, trial.place);
-	}
-out:
-	errno = saved;
+	outcome_breaker(destination, &account, config->labels[index], change, now);
 }

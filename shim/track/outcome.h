@@ -19,6 +19,7 @@ struct trial {
 	uint32_t run;        /* tries of that request, this one included */
 	bool counted;        /* the first try of it is known to be among them */
 	bool retry;
+	bool probe; /* of a half-open breaker */
 };
 
 /* The class of a connect or data error; FAILURE_NONE: neutral (the caller's own mistake, EINTR).
@@ -30,28 +31,13 @@ enum failure failure_of(int err, bool is_unix);
  */
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai);
 
-/* Counts a live success at an address (place: as in a trial). */
-void outcome_success(struct destination *destination, uint32_t place);
+/* Counts a live success. Of the trial it takes the destination, the place and whether it was a
+ * breaker's probe. */
+void outcome_success(const struct trial *trial);
 
-/* What became of a tracked socket whose outcome is open, as the kernel knows it (TCP_INFO):
- * counts it and moves the entry on. Called when the host is about to give the number up. */
-void outcome_ask(int fd, struct socket_entry *entry);
-
-/* True if the host has waited long enough for an answer to call it a timeout (a second since it
- * last sent, or since it connected). One system call. */
-bool outcome_waited(int fd, const struct socket_entry *entry);
-
-/* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then
- * the peer had the request when it closed, otherwise it had closed before. One system call. */
-bool outcome_taken(int fd);
-
-/* True if the peer has answered the connect (also where nobody can tell). Not so at first where a
- * connect reports success before it has sent anything, and its outcome comes from a later call
- * (TCP_FASTOPEN_CONNECT), or where a request left with it (MSG_FASTOPEN). One system call. */
-bool outcome_met(int fd);
-
-/* True if the connection is up and the peer has acknowledged data on it. One system call. */
-bool outcome_alive(int fd);
+/* Reports what the breaker of a destination has become. policy: the label. */
+void outcome_breaker(struct destination *destination, const struct account *account,
+                     const char *policy, enum breaker_change change, int64_t now);
 
 /* False: the destination has been evicted since, and its slot is another name's. */
 bool trial_stands(const struct trial *trial);

@@ -8,10 +8,11 @@
 
 #define FIRST_LINE 128
 
-/* A TLS record of a handshake: what follows holds random bytes. */
+/* A TLS record: what follows is a handshake with random bytes in it, or encrypted. */
 static int is_tls(const unsigned char *bytes, size_t n)
 {
-	return n >= 3 && bytes[0] == 0x16 && bytes[1] == 0x03 && bytes[2] <= 0x04;
+	return n >= 3 && bytes[0] >= 0x14 && bytes[0] <= 0x17 && bytes[1] == 0x03 &&
+	       bytes[2] <= 0x04;
 }
 
 /* How much comes before the body: a header that an empty line ends, or nothing. */
@@ -38,5 +39,6 @@ uint32_t request_print(const void *data, size_t n)
 		last = REQUEST_END;
 	hash = hash_bytes(hash_bytes(ADDRESS_HASH, bytes, line), bytes + n - last, last);
 	hash ^= hash >> 32;
-	return (uint32_t)hash ? (uint32_t)hash : 1;
+	/* Neither 0, which stands for none, nor TRAFFIC_BEGUN. */
+	return (uint32_t)hash + 1 > 1 ? (uint32_t)hash : 1;
 }

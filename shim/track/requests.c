@@ -18,8 +18,9 @@ struct place {
 	_Atomic(uint32_t) serial; /* for making room */
 	_Atomic(uint32_t) slot, generation;
 	_Atomic(int32_t) kind;
-	_Atomic(bool) retry;
+	_Atomic(bool) retry, probe, paid, permit;
 	ucell64 name;
+	cell64 began, admitted;
 };
 
 static struct place places[REQUESTS];
@@ -75,6 +76,11 @@ void request_enter(const void *block, const struct request *request)
 	place->generation = (uint32_t)request->trial.destination->generation;
 	place->kind = request->kind;
 	place->retry = request->trial.retry;
+	place->probe = request->trial.probe;
+	place->paid = request->paid;
+	place->permit = request->permit;
+	place->began = request->began;
+	place->admitted = request->admitted;
 	place->name = request->name;
 	atomic_store(&place->block, (uintptr_t)block);
 }
@@ -88,7 +94,12 @@ bool request_take(const void *block, struct request *request)
 	*request = (struct request) {
 		.trial = { .destination = destination_at(place->slot, place->generation),
 		           .owner = FAILURE_ANYONE,
-		           .retry = place->retry },
+		           .retry = place->retry,
+		           .probe = place->probe },
+		.paid = place->paid,
+		.permit = place->permit,
+		.began = place->began,
+		.admitted = place->admitted,
 		.name = place->name,
 		.kind = place->kind,
 	};

@@ -13,6 +13,8 @@ struct request {
 	struct trial trial;
 	uint64_t name; /* hash (track/names.h), 0 = it has none */
 	int kind;      /* as of an attempt */
+	bool paid, permit;
+	int64_t began, admitted;
 };
 
 /* Notes a request. One that is noted at this address already is forgotten. */

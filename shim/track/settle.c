@@ -5,7 +5,9 @@
 
 #include "hook/real.h"
 #include "track/datagram.h"
+#include "track/flight.h"
 #include "track/hindsight.h"
+#include "track/oracle.h"
 #include "track/thread.h"
 
 #include <errno.h>
@@ -36,6 +38,7 @@ static void settle_status(const struct attempt *try, int err)
 	enum failure failure;
 	struct trial trial;
 	enum phase phase;
+	int64_t kept;
 
 	if (!entry)
 		return;
@@ -52,11 +55,13 @@ static void settle_status(const struct attempt *try, int err)
 		socket_phase(try->fd, entry, PHASE_CONNECTING);
 		return;
 	}
-	failure = failure_of(err, false);
-	if (!socket_move(try->fd, entry, phase, PHASE_NONE))
-		return;
-	if (phase == PHASE_CONNECTING && failure && trial_of(entry, &trial))
+	failure = phase == PHASE_CONNECTING ? failure_of(err, false) : FAILURE_NONE;
+	if (failure && !trial_of(entry, &trial))
+		failure = FAILURE_NONE;
+	kept = failure ? flight_keep(entry) : 0;
+	if (socket_move(try->fd, entry, phase, PHASE_NONE) && failure)
 		outcome_failure(&trial, failure, err, 0);
+	flight_give_back(&trial, kept);
 }
 
 /* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over.
@@ -66,15 +71,21 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 	struct socket_entry *entry =
 	    (unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
 	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
+	int64_t kept = entry && failure ? flight_keep(entry) : 0;
 
 	/* Another thread may have closed the number meanwhile, and counted. */
 	if (entry &&
-	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE))
+	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE)) {
+		flight_give_back(&try->trial, kept);
 		return;
+	}
 	if (failure)
 		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
 	else if (try->trial.retry && trial_stands(&try->trial)) /* untried: the failure stands */
 		failures_add(try->trial.destination, &try->answered);
+	flight_give_back(&try->trial, kept);
+	if (!entry)
+		flight_end_attempt(try);
 }
 
 static void settle(struct attempt *try, int err)
@@ -85,13 +96,28 @@ static void settle(struct attempt *try, int err)
 		settle_status(try, err);
 	else if (err == 0 && entry)
 		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
-	else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
+	else if (err == 0 && (unsigned int)try->fd >= SOCKETS) {
+		if (try->trial.probe && trial_stands(&try->trial))
+			outcome_success(&try->trial); /* nothing will tell more of it */
+		flight_end_attempt(try);
+	} else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
 		settle_failed(try, err, err == EINPROGRESS);
 	errno = err ? err : try->saved_errno;
 }
 
+/* Where siglongjmp left the call this comes with the next connect on the number; until then its
+ * traffic is not looked at, and what became of it is asked when it is closed. */
+static void came_back(const struct attempt *try)
+{
+	struct socket_entry *entry = socket_find(try->fd);
+
+	if (entry)
+		STORE(entry->calling, false);
+}
+
 int attempt_settle(struct attempt *try, int result)
 {
+	came_back(try);
 	settle(try, result == 0 ? 0 : errno);
 	return result;
 }
@@ -101,9 +127,10 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 	int err = result >= 0 ? 0 : errno;
 	struct socket_entry *entry;
 
+	came_back(try);
 	/* With a cookie of an earlier connection the bytes travel in the SYN, and a call that does
 	 * not block returns before the peer has said a word: the outcome is still to come. */
-	if (result > 0 && !outcome_met(try->fd))
+	if (result > 0 && !oracle_met(try->fd))
 		errno = try->saved_errno;
 	else
 		settle(try, err);
@@ -134,6 +161,13 @@ static bool is_lookup_failure(const struct attempt *try, int result)
 	}
 }
 
+/* True if the resolver answered, if only that there is nothing of this kind. */
+static bool is_answer(const struct attempt *try, int result)
+{
+	return result == 0 || result == EAI_NODATA || result == EAI_ADDRFAMILY ||
+	       (result == EAI_NONAME && try->kind == AF_INET6);
+}
+
 int attempt_settle_lookup(struct attempt *try, int result)
 {
 	int err = errno;
@@ -142,10 +176,11 @@ int attempt_settle_lookup(struct attempt *try, int result)
 		return result;
 	if (is_lookup_failure(try, result))
 		outcome_failure(&try->trial, FAILURE_LOOKUP, 0, result);
-	else if (result == 0 && budget_wants_success(&try->account))
-		outcome_success(try->trial.destination, 0);
+	else if (is_answer(try, result) && budget_wants_success(&try->account))
+		outcome_success(&try->trial);
 	else if (result == 0)
 		count(&try->trial.destination->tally.successes);
+	flight_end_attempt(try);
 	errno = err;
 	return result;
 }
@@ -188,8 +223,12 @@ bool attempt_observed(int fd, int err)
 	enum failure failure;
 	enum phase phase;
 	struct trial trial;
+	int64_t kept = 0;
+	bool moved;
 
 	if (!entry)
+		return false;
+	if (LOAD(entry->calling))
 		return false;
 	phase = LOAD(entry->phase);
 	if (err == 0) {
@@ -198,21 +237,36 @@ bool attempt_observed(int fd, int err)
 		return false;
 	}
 	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
-	     (phase != PHASE_ASKED || outcome_met(fd))) ||
-	    !socket_believe(fd, entry) || !socket_move(fd, entry, phase, PHASE_FAILED))
+	     (phase != PHASE_ASKED || oracle_met(fd))) ||
+	    !socket_believe(fd, entry))
 		return false;
-	failure = failure_of(err, false);
-	if (phase != PHASE_HELD_BACK && failure && trial_of(entry, &trial))
-		outcome_failure(&trial, failure, err, 0);
+	failure = phase == PHASE_HELD_BACK ? FAILURE_NONE : failure_of(err, false);
+	if (failure && trial_of(entry, &trial))
+		kept = flight_keep(entry);
+	else
+		failure = FAILURE_NONE;
+	moved = socket_move(fd, entry, phase, PHASE_FAILED);
+	if (failure) {
+		if (moved)
+			outcome_failure(&trial, failure, err, 0);
+		flight_give_back(&trial, kept);
+	}
 	errno = saved;
-	return phase == PHASE_HELD_BACK;
+	return moved && phase == PHASE_HELD_BACK;
+}
+
+bool attempt_is_calling(int fd)
+{
+	const struct socket_entry *entry = socket_find(fd);
+
+	return entry && LOAD(entry->calling) && LOAD(entry->owner) == thread_id();
 }
 
 /* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
  * memory, nor for a forked one that closes what it inherited while its parent goes on with it. */
 static bool is_ours(const struct socket_entry *entry)
 {
-	if (LOAD(entry->process) != thread_process())
+	if (LOAD(entry->process) != thread_process_noted())
 		return false;
 	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
 	return LOAD(entry->cookie) != 0 || !thread_is_borrowed();
@@ -232,7 +286,7 @@ void attempt_hung_up(int fd, int how)
 		return;
 	}
 	if (is_ours(entry))
-		outcome_ask(fd, entry);
+		oracle_ask(fd, entry);
 	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
 }
 
@@ -246,11 +300,15 @@ void attempt_end(int fd)
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		datagram_end(fd);
 	if (entry && !is_ours(entry)) {
-		if (LOAD(entry->process) != thread_process())
+		if (LOAD(entry->process) != thread_process_noted())
 			socket_closed(fd);
 		return;
 	}
-	if (entry && !socket_shared(fd, entry))
-		outcome_ask(fd, entry);
+	if (entry && !socket_shared(fd, entry)) {
+		oracle_ask(fd, entry);
+		flight_end(entry);
+	} else if (entry) {
+		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
+	}
 	socket_closed(fd);
 }

@@ -3,6 +3,8 @@
 #include "track/sockets.h"
 
 #include "hook/real.h"
+#include "report/record.h"
+#include "track/flight.h"
 
 #include <errno.h>
 
@@ -23,38 +25,54 @@ static const uint8_t watched_in[] = {
 	[PHASE_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
 	[PHASE_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
 	[PHASE_ANSWERED] = WATCH_WRITE | WATCH_END,
+	[PHASE_HEAD] = WATCH_READ | WATCH_WRITE | WATCH_END,
 	[PHASE_DONE] = WATCH_END,
+	[PHASE_CUT] = WATCH_WRITE | WATCH_END,
 };
 
-/* The kernel's identity of a socket: the same through dup and fork, new when the number is. 0: this
- * is no socket. */
-static uint64_t cookie_of(int fd)
+uint64_t socket_cookie(int fd)
 {
 	uint64_t cookie = COOKIE_NONE;
 	socklen_t len = sizeof(cookie);
 	int saved = errno;
 
-	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0)
+	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0) {
 		/* A kernel, or a user-space stack, without it says ENOPROTOOPT. */
 		cookie = errno == ENOPROTOOPT ? COOKIE_NONE : 0;
+		if (cookie == 0 && errno != EBADF && errno != ENOTSOCK)
+			report_fault();
+	}
 	errno = saved;
 	return cookie;
 }
 
 static void drop(int fd, struct socket_entry *entry)
 {
+	flight_end(entry);
 	STORE(entry->phase, PHASE_NONE);
-	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM | WATCH_OTHER);
+	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM);
+}
+
+/* Its outcome is known, or nobody waits for it any more. */
+static inline void land(struct socket_entry *entry, enum phase phase)
+{
+	if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT) && phase != PHASE_CONNECTING &&
+	    phase != PHASE_OPEN && phase != PHASE_ASKED)
+		flight_end(entry);
 }
 
 static void watch(int fd, const struct socket_entry *entry, enum phase phase)
 {
-	unsigned int bits = watched_in[phase] | (socket_watched(fd) & (WATCH_STREAM | WATCH_OTHER));
+	unsigned int bits = watched_in[phase] | (socket_watched(fd) & WATCH_STREAM);
 
 	/* A kept connection tells nothing more by writing until its reply came. One that never
 	 * answered does: by EPIPE, or by living long enough. */
 	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_LIVED))
 		bits &= ~(unsigned int)WATCH_WRITE;
+	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_PATIENT)
+		bits |= WATCH_PATIENT;
+	if (phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT)
+		bits |= WATCH_READ;
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
 
@@ -78,7 +96,11 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	if ((unsigned int)fd >= SOCKETS)
 		return NULL;
 	entry = &socket_entries[fd];
-	STORE(entry->cookie, LOAD(from->cookie));
+	land(entry, PHASE_NONE); /* of a socket whose close was not seen */
+	/* Who looks at the number meanwhile, on another thread, must not take one half for the
+	 * other: until all of it is there nothing is. */
+	STORE(entry->phase, PHASE_NONE);
+	atomic_store_explicit(&entry->cookie, LOAD(from->cookie), memory_order_release);
 	STORE(entry->since, LOAD(from->since));
 	STORE(entry->began, LOAD(from->began));
 	STORE(entry->slot, LOAD(from->slot));
@@ -95,8 +117,9 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->answered_run, LOAD(from->answered_run));
 	STORE(entry->run, LOAD(from->run));
 	STORE(entry->patience, LOAD(from->patience));
+	STORE(entry->calling, LOAD(from->calling));
 	STORE(entry->traits, LOAD(from->traits));
-	STORE(entry->phase, LOAD(from->phase));
+	atomic_store_explicit(&entry->phase, LOAD(from->phase), memory_order_release);
 	reach(fd);
 	watch(fd, entry, LOAD(from->phase));
 	return entry;
@@ -105,6 +128,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 void socket_phase(int fd, struct socket_entry *entry, enum phase phase)
 {
 	STORE(entry->phase, (uint8_t)phase);
+	land(entry, phase);
 	watch(fd, entry, phase);
 }
 
@@ -130,6 +154,7 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
 
 	if (!atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
 		return false;
+	land(entry, to);
 	watch(fd, entry, to);
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
 		STORE(socket_entries[twin].traits, LOAD(entry->traits));
@@ -141,7 +166,7 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
 bool socket_identify(int fd, struct socket_entry *entry)
 {
 	if (LOAD(entry->cookie) == 0)
-		STORE(entry->cookie, cookie_of(fd));
+		STORE(entry->cookie, socket_cookie(fd));
 	if (LOAD(entry->cookie) != 0)
 		return true;
 	drop(fd, entry);
@@ -154,7 +179,7 @@ bool socket_believe(int fd, struct socket_entry *entry)
 
 	if (known == 0)
 		return socket_identify(fd, entry);
-	if (cookie_of(fd) != known) {
+	if (socket_cookie(fd) != known) {
 		drop(fd, entry);
 		return false;
 	}
@@ -184,6 +209,7 @@ void socket_created(int fd, unsigned int bits)
 {
 	if ((unsigned int)fd >= SOCKETS || (bits == 0 && socket_watched(fd) == 0))
 		return;
+	land(&socket_entries[fd], PHASE_NONE);
 	STORE(socket_entries[fd].phase, PHASE_NONE);
 	if (bits & WATCH_SERVER)
 		bits |= WATCH_READ;

@@ -24,6 +24,9 @@ enum {
 	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
 	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
 	WATCH_OTHER = 0x40,  /* made by socket() as something else */
+	/* The same bit beside an entry, which only streams have: a read may wait for a reply no
+	 * longer than the policy says (pace/reply.h). Only together with READ. */
+	WATCH_PATIENT = WATCH_OTHER,
 	/* Made by socket() for UDP, while the configuration asked for datagrams somewhere: with
 	 * READ and WRITE, and without an entry. */
 	WATCH_DATAGRAM = 0x80,
@@ -37,7 +40,9 @@ enum phase {
 	PHASE_OPEN,       /* connected, nothing sent or received yet */
 	PHASE_ASKED,      /* a request went out, no byte of a reply yet */
 	PHASE_ANSWERED,   /* bytes came since the last request */
-	PHASE_DONE,       /* the outcome is known, nothing more to learn */
+	PHASE_HEAD, /* an HTTP status of failure came, the rest of its head is still to come */
+	PHASE_DONE, /* the outcome is known, nothing more to learn */
+	PHASE_CUT,  /* ended by us as a server ends an idle one: what is sent goes nowhere */
 };
 
 enum {
@@ -57,6 +62,20 @@ enum {
 	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its run was known to, too */
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
+	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
+	TRAIT_TURNED_AWAY = 0x20000,    /* the last one was a failure: the next request may retry */
+	TRAIT_AGAIN = 0x40000,    /* the next request has been judged to be a retry, and paced */
+	TRAIT_PATIENT = 0x80000,  /* its policy has a reply_timeout */
+	TRAIT_BOUNDED = 0x100000, /* an option of ours bounds its connect (track/bound.h) */
+	TRAIT_BOUNDED_UNIX = 0x200000, /* the one of the unix family */
+	TRAIT_CARRIER = 0x400000,      /* of a TLS session (track/session.h) */
+	TRAIT_SEALED = 0x800000,       /* its handshake is over */
+	TRAIT_FLYING = 0x1000000,      /* counted among the attempts in flight (track/flight.h) */
+	TRAIT_PERMIT = 0x2000000,      /* holds a permit of a half-open breaker */
+	TRAIT_PROBE = 0x4000000,       /* had one: its outcomes decide */
+	TRAIT_KEPT = 0x8000000,        /* its policy has a reconnect_spread: its end tells */
+	TRAIT_OPENED = 0x10000000,     /* the host reads in the session by calls that are seen */
+	TRAIT_FRAMES = 0x20000000,     /* HTTP/2: not all that is sent wants an answer */
 };
 
 struct socket_entry {
@@ -70,7 +89,7 @@ struct socket_entry {
 	_Atomic(int32_t) process;   /* that connected: a child inherits this table and the socket */
 	_Atomic(uint32_t) calm;     /* region->trouble + 1 when a success last changed nothing */
 	_Atomic(uint32_t) print;    /* of the request in flight (track/request.h), 0 = not known */
-	_Atomic(uint32_t) patience; /* ms, TCP_USER_TIMEOUT while TRAIT_PARKED */
+	_Atomic(uint32_t) patience; /* ms, our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
 	cell64 answered_at;
@@ -80,13 +99,21 @@ struct socket_entry {
 	_Atomic(uint8_t) answered_run;
 	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) phase;
-	_Atomic(uint16_t) traits;
+	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
+	 * preloaded behind us, that talks there before it lets the host do so. */
+	_Atomic(bool) calling;
+	_Atomic(uint32_t) traits;
 };
 
 #define COOKIE_NONE UINT64_MAX
 
 extern _Atomic(uint8_t) socket_watch[SOCKETS];
 extern struct socket_entry socket_entries[SOCKETS];
+
+/* The kernel's identity of a socket: the same through dup and fork, new when the number is given
+ * out again. COOKIE_NONE: the kernel has none; 0: this is no socket, or nothing may be asked of it.
+ * One system call. errno is left alone. */
+uint64_t socket_cookie(int fd);
 
 /* What is watched on a number, 0 for those beyond the table. The one load of the data path. */
 static inline unsigned int socket_watched(int fd)
@@ -122,7 +149,8 @@ static inline bool socket_turn(int fd, enum phase from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
-	                              TRAIT_WAITED | TRAIT_NOWAIT;
+	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
+	                              TRAIT_FRAMES;
 	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);

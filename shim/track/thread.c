@@ -21,11 +21,13 @@ __thread struct thread_facts thread_facts;
 
 /* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
 static _Atomic(int32_t) *process_page;
+#define FIRST 1 /* place on it: not wiped yet */
 static uint64_t seed;
 
-static cell64 accepted_at; /* ns, by any thread of this process, or its parent before */
+static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
+static _Atomic(int32_t) accepted_in; /* the process that did */
 
-void thread_setup(void)
+bool thread_setup(void)
 {
 	const void *entropy = (const void *)getauxval(AT_RANDOM);
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -35,11 +37,20 @@ void thread_setup(void)
 		memcpy(&seed, entropy, sizeof(seed));
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
-		return;
-	if (madvise(page, size, MADV_WIPEONFORK) == 0)
+		return false;
+	if (madvise(page, size, MADV_WIPEONFORK) == 0) {
 		process_page = page;
-	else
+		process_page[FIRST] = 1;
+	} else {
 		munmap(page, size);
+	}
+	return process_page != NULL;
+}
+
+bool thread_is_of_first(void)
+{
+	return process_page &&
+	       atomic_load_explicit(&process_page[FIRST], memory_order_relaxed) != 0;
 }
 
 int32_t thread_process(void)
@@ -56,10 +67,14 @@ int32_t thread_process(void)
 	return process;
 }
 
+int32_t thread_process_noted(void)
+{
+	return process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : getpid();
+}
+
 bool thread_is_borrowed(void)
 {
-	int32_t process =
-	    process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : 0;
+	int32_t process = process_page ? thread_process_noted() : 0;
 
 	return process != 0 && process != getpid();
 }
@@ -75,7 +90,7 @@ static struct thread_facts *facts(void)
 		mine->id = (int32_t)syscall(SYS_gettid);
 		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
 		mine->random = random_next(&mix);
-		mine->tried = false;
+		mine->worked_off &= ~THREAD_TRIED;
 		mine->process = process;
 	}
 	return mine;
@@ -96,19 +111,25 @@ void thread_asked(bool accepted)
 	struct thread_facts *mine = facts();
 
 	mine->asked_at = monotonic();
-	mine->worked_off = 0;
-	if (accepted)
-		atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
+	mine->worked_off &= THREAD_TRIED;
+	if (!accepted)
+		return;
+	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
+	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
+}
+
+bool thread_serves(void)
+{
+	return atomic_load_explicit(&accepted_in, memory_order_relaxed) == thread_process();
 }
 
 bool thread_is_asked(uint32_t slot, int64_t failed_at)
 {
 	struct thread_facts *mine = facts();
-	uint64_t bit = UINT64_C(1) << slot % 64;
-	bool first = !mine->tried, done = mine->worked_off & bit;
+	uint64_t bit = UINT64_C(1) << slot % 63;
+	bool first = !(mine->worked_off & THREAD_TRIED), done = mine->worked_off & bit;
 
-	mine->tried = true;
-	mine->worked_off |= bit;
+	mine->worked_off |= bit | THREAD_TRIED;
 	if (failed_at == 0)
 		return false;
 	if (mine->asked_at > failed_at)

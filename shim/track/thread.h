@@ -16,21 +16,30 @@ struct lookup_mark { /* in the frame of the hook of a lookup */
 	uintptr_t check;
 };
 
+/* The thread has made an attempt. Not a field of its own: every thread of the host has these facts,
+ * in memory of which libc keeps little for libraries. */
+#define THREAD_TRIED (UINT64_C(1) << 63)
+
 struct thread_facts {
 	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
 	uint64_t random;                  /* state of the jitter's generator */
 	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
 	int32_t process;                  /* the pid for which the two below hold */
 	int32_t id;
-	bool tried;          /* it has made an attempt */
 	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
-	uint64_t worked_off; /* a bit per destination: tried since then */
+	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
+	const void *session; /* the TLS session in a call of which it is (track/session.h) */
 };
 
 extern __thread struct thread_facts thread_facts;
 
-/* Prepares fork detection and the seed. Call from the constructor. */
-void thread_setup(void);
+/* Prepares fork detection and the seed. Call from the constructor. False: the kernel does not help
+ * to tell forks, and each look costs a system call. */
+bool thread_setup(void);
+
+/* True in the process that thread_setup() was called in, and in its vfork children: not in one that
+ * was forked, nor where the kernel does not help to tell. */
+bool thread_is_of_first(void);
 
 /* The kernel's id of this thread, also right after fork. Async-signal-safe. */
 int32_t thread_id(void);
@@ -42,6 +51,11 @@ bool thread_is_borrowed(void);
 /* The process that this memory belongs to: the parent's in a vfork child. */
 int32_t thread_process(void);
 
+/* The same, or 0 in a forked process of which nothing has been noted yet: what it has then is all
+ * its parent's. Notes nothing itself, for who closes an inherited descriptor may be a vfork child,
+ * and would put its own number in the place of its parent's, for good. */
+int32_t thread_process_noted(void);
+
 /* Somebody asked this thread for something: it accepted a connection (which another thread may be
  * started to serve), or read a request from one. */
 void thread_asked(bool accepted);
@@ -50,6 +64,9 @@ void thread_asked(bool accepted);
  * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
  * the destination; failed_at: ns, 0 if it answers none, then only noted. */
 bool thread_is_asked(uint32_t slot, int64_t failed_at);
+
+/* True if this very process, not a parent of it, has accepted a connection. */
+bool thread_serves(void);
 
 /* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
  * children do not jitter in lock-step. */

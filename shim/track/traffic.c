@@ -4,155 +4,19 @@
 #include "track/traffic.h"
 
 #include "hook/real.h"
+#include "track/asking.h"
 #include "track/datagram.h"
+#include "track/ending.h"
 #include "track/hindsight.h"
-#include "track/outcome.h"
+#include "track/http.h"
+#include "track/memory.h"
+#include "track/session.h"
 #include "track/state.h"
 #include "track/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 #define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
-
-static void add_trait(struct socket_entry *entry, unsigned int trait)
-{
-	if (!(LOAD(entry->traits) & trait))
-		atomic_fetch_or_explicit(&entry->traits, (uint16_t)trait, memory_order_relaxed);
-}
-
-/* The entry of a watched number, unless it turns out to be somebody else's. */
-static struct socket_entry *entry_of(int fd)
-{
-	struct socket_entry *entry = socket_find(fd);
-
-	if (!entry || (socket_watched(fd) & WATCH_STALE ? !socket_believe(fd, entry)
-	                                                : !socket_identify(fd, entry)))
-		return NULL;
-	return entry;
-}
-
-/* True if this success would change the budget: streak, or a bucket that is not full. */
-static bool wanted_success(const struct socket_entry *entry, struct trial *trial,
-                           struct account *account)
-{
-	if (!trial_of(entry, trial))
-		return false;
-	destination_account(trial->destination, config_current(), account);
-	return budget_wants_success(account);
-}
-
-static void answered(int fd, struct socket_entry *entry, enum phase phase)
-{
-	bool first = !(LOAD(entry->traits) & TRAIT_SERVED);
-	struct account account;
-	struct trial trial;
-
-	uint32_t trouble = (uint32_t)LOAD(shim_region->trouble);
-
-	add_trait(entry, TRAIT_SERVED);
-	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
-		return;
-	atomic_fetch_and(&entry->traits, (uint16_t)~TRAIT_TIMED_OUT);
-	if (wanted_success(entry, &trial, &account)) {
-		if (socket_believe(fd, entry))
-			outcome_success(trial.destination, trial.place);
-		return;
-	}
-	atomic_store_explicit(&entry->calm, trouble + 1, memory_order_relaxed);
-	if (first && trial.destination) {
-		count(&trial.destination->tally.successes);
-		count(&shim_region->tally.successes);
-	}
-}
-
-/* True if the error is that of the connect: the peer has never answered it. */
-static bool is_of_connect(int fd, const struct socket_entry *entry, enum phase phase)
-{
-	return phase == PHASE_CONNECTING ||
-	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !outcome_met(fd));
-}
-
-/* The connection ended without an answer. */
-static void broken(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
-                   int err)
-{
-	unsigned int traits = LOAD(entry->traits);
-	struct trial trial;
-	bool connecting;
-
-	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
-	 * peer never acknowledged the request that met the closed door, and a reset that answers
-	 * it reads as EPIPE. ECONNRESET says that the connection was whole until then, even where
-	 * the reset came before any acknowledgement. */
-	bool idle = traits & (TRAIT_LIVED | TRAIT_TIMED_OUT) ||
-	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	            (traits & TRAIT_SERVED &&
-	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !outcome_taken(fd))));
-
-	if (idle) {
-		socket_move(fd, entry, phase, PHASE_DONE);
-		return;
-	}
-	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
-		return;
-	connecting = is_of_connect(fd, entry, phase);
-	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
-		outcome_failure(&trial, failure, connecting ? err : 0, 0);
-}
-
-/* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
-static bool ran_out(int fd, struct socket_entry *entry, int flags)
-{
-	int mode;
-
-	if (flags & MSG_DONTWAIT || LOAD(entry->traits) & TRAIT_NOWAIT)
-		return false;
-	mode = real.fcntl(fd, F_GETFL, 0);
-	if (mode < 0 || mode & O_NONBLOCK) {
-		add_trait(entry, TRAIT_NOWAIT);
-		return false;
-	}
-	return true;
-}
-
-/* EINPROGRESS from a send: it began the connect that connect() itself had put off
- * (TCP_FASTOPEN_CONNECT). On a socket that blocks, SO_SNDTIMEO has run out on it. */
-static void begun(int fd, struct socket_entry *entry, enum phase phase, int flags)
-{
-	bool pending = !ran_out(fd, entry, flags);
-	struct trial trial;
-
-	if (socket_believe(fd, entry) && trial_of(entry, &trial) &&
-	    socket_move(fd, entry, phase, pending ? PHASE_CONNECTING : PHASE_FAILED) && !pending)
-		outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
-}
-
-static void failed(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
-{
-	enum failure failure;
-	struct trial trial;
-
-	if (err == EINPROGRESS) {
-		if (phase == PHASE_OPEN)
-			begun(fd, entry, phase, flags);
-		return;
-	}
-
-	if (err == EAGAIN) {
-		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
-		 * answer may still come, so the phase stays. */
-		if (phase != PHASE_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
-		    ran_out(fd, entry, flags) && outcome_waited(fd, entry) &&
-		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
-		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
-			outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
-		return;
-	}
-	failure = failure_of(err, false);
-	if (failure)
-		broken(fd, entry, phase, failure, err);
-}
 
 /* The serving side takes turns too: a request is new work, more of the same stream is not, or a
  * forwarder of log lines would have an excuse for every line. */
@@ -163,7 +27,8 @@ static void turn_server(int fd)
 }
 
 /* Apart, so that the common case needs no stack frame. */
-static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t wanted, int flags)
+static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t wanted, int flags,
+                                                  const struct iovec *parts, size_t count)
 {
 	int saved = errno;
 	struct socket_entry *entry;
@@ -182,19 +47,36 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
 	    (result == 0 && wanted == 0))
 		return result;
-	entry = entry_of(fd);
-	if (!entry)
+	entry = asking_entry(fd);
+	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
-	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED)
+	if (result > 0 && session_carries(fd)) {
+		if (session_is_called()) {
+			/* It need not be asked how the connect went: bytes came. */
+			if (phase == PHASE_CONNECTING)
+				socket_move(fd, entry, phase, PHASE_OPEN);
+			goto out;
+		}
+		count = 0; /* nobody can read them */
+	}
+	if (phase == PHASE_HEAD) {
+		if (result > 0)
+			ending_head(fd, entry, parts, count, (size_t)result);
+		else if (result == 0 || (saved != EAGAIN && failure_of(saved, false)))
+			socket_move(fd, entry, phase, PHASE_DONE); /* and counted */
+		goto out;
+	}
+	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
+	    !(phase == PHASE_ANSWERED && result <= 0))
 		goto out;
 	if (result > 0) {
-		answered(fd, entry, phase);
+		ending_reply(fd, entry, phase, parts, count, (size_t)result);
 	} else if (result == 0) {
-		broken(fd, entry, phase, FAILURE_DROPPED, 0);
+		ending_close(fd, entry, phase, FAILURE_DROPPED, 0);
 	} else if (saved != EINTR) {
-		add_trait(entry, TRAIT_WAITED);
-		failed(fd, entry, phase, saved, flags);
+		trait_add(entry, TRAIT_WAITED);
+		ending_error(fd, entry, phase, saved, flags);
 	}
 out:
 	errno = saved;
@@ -202,11 +84,17 @@ out:
 }
 
 /* The commonest answer of all to a program that waits for events: nothing there yet. */
-static bool is_nothing_yet(int fd, int flags)
+static bool may_be_nothing_yet(int fd, int flags)
 {
 	unsigned int known = TRAIT_WAITED | (flags & MSG_DONTWAIT ? 0 : TRAIT_NOWAIT);
 
-	return (LOAD(socket_entries[fd].traits) & known) == known && errno == EAGAIN;
+	return (LOAD(socket_entries[fd].traits) & known) == known;
+}
+
+/* Apart, so that a reply pays for no frame. */
+static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
+{
+	return errno == EAGAIN ? -1 : received(fd, -1, 0, flags, NULL, 0);
 }
 
 /* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
@@ -215,33 +103,46 @@ static bool is_calm(int fd)
 	return (uint32_t)LOAD(shim_region->trouble) + 1 == LOAD(socket_entries[fd].calm);
 }
 
-ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags)
+/* What need not be looked at but for its first line. data: n bytes. */
+static bool is_plain(int fd, const void *data, size_t n)
 {
-	if (result > 0) {
-		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_calm(fd) &&
-		    socket_turn(fd, PHASE_ASKED))
-			return result;
-	} else if (result < 0 && (socket_watched(fd) & WATCH_SERVER || is_nothing_yet(fd, flags))) {
-		return result;
-	}
-	return received(fd, result, wanted, flags);
+	return !(LOAD(socket_entries[fd].traits) & TRAIT_HTTP) || (data && http_is_fine(data, n));
 }
 
-/* A connection that is only written to succeeds by living: looked at once it is old enough, and
- * only while a success would matter. */
-static void lives(int fd, struct socket_entry *entry)
+static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, size_t wanted,
+                                                      int flags, const void *data)
 {
-	struct account account;
-	struct trial trial;
+	struct iovec part = { .iov_base = (void *)(uintptr_t)data,
+		              .iov_len = result > 0 ? (size_t)result : 0 };
 
-	if (!wanted_success(entry, &trial, &account) ||
-	    monotonic() - LOAD(entry->since) < account.policy->min_life || !outcome_alive(fd))
-		return;
-	if (!socket_believe(fd, entry) ||
-	    atomic_fetch_or(&entry->traits, TRAIT_LIVED) & TRAIT_LIVED)
-		return;
-	socket_phase(fd, entry, PHASE_ASKED);
-	outcome_success(trial.destination, trial.place);
+	/* MSG_TRUNC: the bytes were thrown away. */
+	return received(fd, result, wanted, flags, &part, data && !(flags & MSG_TRUNC));
+}
+
+ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
+{
+	if (result > 0) {
+		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(fd) &&
+		    is_plain(fd, data, (size_t)result) && socket_turn(fd, PHASE_ASKED))
+			return result;
+	} else if (result < 0) {
+		if (socket_watched(fd) & WATCH_SERVER)
+			return result;
+		if (may_be_nothing_yet(fd, flags))
+			return nothing_yet(fd, flags);
+	}
+	return received_one(fd, result, wanted, flags, data);
+}
+
+ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
+                               const struct iovec *parts, size_t count)
+{
+	/* One part, as most have, is a buffer. */
+	if (result > 0 && count > 0 && parts->iov_len >= (size_t)result)
+		return traffic_received(fd, result, wanted, flags, parts->iov_base);
+	if (result < 0)
+		return traffic_received(fd, result, wanted, flags, NULL);
+	return received(fd, result, wanted, flags, parts, flags & MSG_TRUNC ? 0 : count);
 }
 
 /* A connection of ours on which a request would tell something. */
@@ -254,6 +155,8 @@ uint32_t traffic_look(int fd, const void *data, size_t n)
 {
 	const struct socket_entry *entry = looked_at(fd);
 
+	if (session_is_called())
+		session_look(fd, &(struct iovec) { (void *)(uintptr_t)data, n });
 	return entry ? hindsight_look(entry, data, n) : 0;
 }
 
@@ -261,6 +164,8 @@ uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
 {
 	const struct socket_entry *entry = looked_at(fd);
 
+	if (session_is_called() && count > 0)
+		session_look(fd, parts);
 	return entry ? hindsight_look_parts(entry, parts, count) : 0;
 }
 
@@ -268,15 +173,18 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message)
 {
 	const struct socket_entry *entry = looked_at(fd);
 
+	if (session_is_called() && memory_is_there(message, sizeof(*message)))
+		session_look(fd, message->msg_iov);
 	return entry ? hindsight_look_message(entry, message) : 0;
 }
 
-static void asked(struct socket_entry *entry, uint32_t print)
+uint32_t traffic_begin(int fd, uint32_t print)
 {
-	if (LOAD(entry->traits) & TRAIT_SERVED)
-		hindsight_next(entry, print);
-	else
-		hindsight_first(entry, print);
+	if (!(LOAD(socket_entries[fd].traits) & TRAIT_HTTP))
+		return print;
+	if (is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
+		return TRAFFIC_BEGUN;
+	return asking_begin(fd, print);
 }
 
 static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, uint32_t print)
@@ -290,27 +198,33 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 			turn_server(fd);
 		return result;
 	}
-	entry = entry_of(fd);
-	if (!entry)
+	entry = asking_entry(fd);
+	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
 	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
 		goto out;
 	if (result > 0) {
-		if (phase == PHASE_ASKED)
-			lives(fd, entry);
-		else if (phase != PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
-			asked(entry, print);
-	} else if (result < 0 && phase != PHASE_DONE && saved != EINTR) {
-		failed(fd, entry, phase, saved, flags);
+		if (!session_carries(fd) || !session_is_called())
+			asking_went(fd, entry, phase, print);
+	} else if (result < 0 && phase < PHASE_DONE && saved != EINTR) {
+		ending_error(fd, entry, phase, saved, flags);
 	}
 out:
 	errno = saved;
 	return result;
 }
 
+static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int flags)
+{
+	asking_take_back(fd);
+	return sent(fd, result, flags, 0);
+}
+
 ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
 {
+	if (print == TRAFFIC_BEGUN)
+		return result > 0 ? result : not_sent(fd, result, flags);
 	if (result > 0 && is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
 		return result;
 	return sent(fd, result, flags, print);

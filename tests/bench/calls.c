@@ -162,6 +162,27 @@ static int64_t take_turns(long count)
 	return now_ns() - start;
 }
 
+/* A request and a reply of HTTP/1.1, on a connection whose replies are read for their status. */
+static int64_t take_http_turns(long count)
+{
+	static const char ask[] = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+	static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	int client = (int)MUST(socket(AF_INET, SOCK_STREAM, 0)), server;
+	char data[sizeof(reply)];
+	int64_t start;
+
+	MUST(connect(client, (struct sockaddr *)&listening, sizeof(listening)));
+	server = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+	start = now_ns();
+	for (long i = 0; i < count; i++) {
+		MUST(send(client, ask, sizeof(ask) - 1, 0));
+		MUST(syscall(SYS_recvfrom, server, data, sizeof(ask) - 1, MSG_WAITALL, NULL, NULL));
+		MUST(syscall(SYS_sendto, server, reply, sizeof(reply) - 1, MSG_NOSIGNAL, NULL, 0));
+		MUST(recv(client, data, sizeof(data), 0));
+	}
+	return now_ns() - start;
+}
+
 static int64_t write_null(long count)
 {
 	int64_t start = now_ns();
@@ -253,6 +274,7 @@ static const struct {
 	{ "recv", receive_bytes },
 	{ "send", send_bytes },
 	{ "turn", take_turns },
+	{ "turn-http", take_http_turns },
 	{ "write-null", write_null },
 	{ "read-zero", read_zero },
 	{ "connect-close", connect_close },
@@ -280,7 +302,8 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		goto usage;
 	count = (number(argv[2], 1) + CHUNK - 1) / CHUNK * CHUNK;
-	listener = raw_listener(0, &listening);
+	/* Port 8080: where replies are read. */
+	listener = raw_listener(strcmp(argv[1], "turn-http") == 0 ? 8080 : 0, &listening);
 	links[0] = open_link();
 	links[1] = open_link();
 	null_fd = (int)MUST(open("/dev/null", O_WRONLY));

@@ -25,7 +25,8 @@ def watch(lab, client, name, library):
     outage.fail(lab, way)
     environment = lab.environment()
     if library:
-        environment = lab.environment(library, configuration(FAST, lab.log.path, client.scope))
+        text = configuration(FAST, lab.log.path, client.scope) + client.policy
+        environment = lab.environment(library, text)
     run = lab.start(client, client.loop, environment, lab.host(way))
     try:
         if way.counted == "udp" or client.gives_up:

@@ -6,6 +6,9 @@ import shutil
 import subprocess
 import sys
 
+import amplification
+import blackhole
+import breaker
 import brief
 import catalog
 import datagrams
@@ -13,6 +16,9 @@ import deepbind
 import healthy
 import mixed
 import outage
+import secure
+import secure_well
+import statuses
 import tools
 from catalog import WAYS
 from lab import Lab
@@ -64,8 +70,25 @@ def all_cases(build):
     found.append(case("deepbind/php curl", "shim", 1, kind="deepbind"))
     for name in mixed.names():
         found.append(case(f"mixed/{name}", "mixed", 2, kind="mixed", client=name))
+    for name in breaker.clients():
+        found.append(case(f"breaker/{name}", "shim", 5, kind="breaker", client=name))
+    found.append(case("amplification/a fifth failing", "shim", 8, kind="amplification"))
+    found.append(case("breaker/first tries", "shim", 5, kind="breaker"))
+    what = {"kind": "breaker-observe", "client": breaker.clients()[0]}
+    found.append(case("breaker/observe", "shim", 2, **what))
     for name in datagrams.programs():
         found.append(case(f"datagrams/{name}", "shim", 5, kind="datagrams", client=name))
+    for name in statuses.programs(build):
+        found.append(case(f"status/{name}", "shim", 6, kind="status", client=name))
+    for name in blackhole.programs(build):
+        found.append(case(f"black-hole/{name}", "slow", 3, kind="black-hole", client=name))
+    found.append(case("status/five connections", "mixed", 2, kind="loud"))
+    for name in secure.programs():
+        found.append(case(f"tls/status/{name}", "shim", 4, kind="tls-status", client=name))
+    for name in secure.STORMS:
+        found.append(case(f"tls/storm/{name}", "mixed", 2, kind="tls-storm", client=name))
+    for name in secure_well.programs(build):
+        found.append(case(f"tls/healthy/{name}", "shim", 1, kind="tls-healthy", client=name))
     return found
 
 
@@ -91,11 +114,12 @@ def everyone(build):
 
 def prepare(build, libraries):
     """Sees to it that everything is there before the first case starts."""
-    programs = [os.path.join(build, "clients", p) for p in ("server", "dns", "syns")]
+    programs = [os.path.join(build, "clients", p) for p in ("server", "dns", "syns", "bounded")]
     for path in programs + libraries:
         if not os.path.exists(path):
             sys.exit(f"clients: {path} is missing: run make first")
-    missing = sorted({p for c in everyone(build) for p in c.missing()})
+    missing = sorted({p for c in everyone(build) for p in c.missing()} | set(statuses.missing())
+                     | set(blackhole.missing()) | set(secure.missing()))
     if not shutil.which("kdig"):
         missing.append("kdig")
     if missing or not shutil.which("javac"):
@@ -106,7 +130,8 @@ def prepare(build, libraries):
         )
     mixed.prepare(build)
     classes = os.path.join(build, "clients", "classes")
-    sources = [os.path.join(catalog.LOOPS, f) for f in ("UrlLoop.java", "SocketLoop.java")]
+    sources = [os.path.join(catalog.LOOPS, f) for f in ("UrlLoop.java", "SocketLoop.java", "StatusLoop.java",
+                                                           "TlsLoop.java")]
     stale = [s for s in sources if older(target_of(s, classes), s)]
     if stale:
         subprocess.run(["javac", "-d", classes, *stale], check=True)
@@ -132,8 +157,26 @@ def work(identity, build, library):
             return deepbind.compare(lab, library)
         if what["kind"] == "mixed":
             return mixed.compare(lab, what["client"], library)
+        if what["kind"] == "amplification":
+            return amplification.compare(lab, build, library)
+        if what["kind"] == "breaker":
+            return breaker.compare(lab, client, library)
+        if what["kind"] == "breaker-observe":
+            return breaker.observe(lab, client, library)
         if what["kind"] == "datagrams":
             return datagrams.compare(lab, what["client"], library)
+        if what["kind"] == "status":
+            return statuses.compare(lab, build, what["client"], library)
+        if what["kind"] == "black-hole":
+            return blackhole.compare(lab, build, what["client"], library)
+        if what["kind"] == "loud":
+            return statuses.loud(lab, library)
+        if what["kind"] == "tls-status":
+            return secure.compare(lab, what["client"], library)
+        if what["kind"] == "tls-storm":
+            return secure.storm(lab, what["client"], library)
+        if what["kind"] == "tls-healthy":
+            return secure_well.compare(lab, build, what["client"], library)
         if what["kind"] == "first-tries":
             return healthy.first_tries(lab, what["crowd"], library)
         if what["kind"] == "matrix":

@@ -11,7 +11,9 @@ PORT = 7000
 NAME = "svc.test"
 PAGE = "the server is well\n"
 
-PATH = os.environ["PATH"] + ":/usr/sbin"  # daemons, for who is not root
+ROOT = os.path.dirname(os.path.dirname(HERE))
+UNPACKED = os.path.join(ROOT, "build", "unpacked", "bin")  # by scripts/install-deps
+PATH = f"{UNPACKED}:{os.environ['PATH']}:/usr/sbin"  # daemons, for who is not root
 UNIX = "unix.socket"  # in the folder of the run
 
 
@@ -81,6 +83,7 @@ class Client:
     excused: int = 0  # attempts a second that are, or seem to be, new work, and so free
     most_cpu: float = 0.10  # of a processor, while the shim holds it back
     environment: dict = field(default_factory=dict)
+    policy: str = ""  # more lines of [destination default]
 
     def missing(self):
         """The programs it needs that are not there."""

@@ -88,6 +88,7 @@ class LogSocket:
     def __init__(self, path):
         self.path = path
         self.records = []
+        self.marks, self.seen = 0, 0  # of our own: all that was sent before has been read
         try:  # the default of ten waiting datagrams is for a quieter machine
             with open("/proc/sys/net/unix/max_dgram_qlen", "w", encoding="ascii") as f:
                 f.write("4096")
@@ -100,12 +101,24 @@ class LogSocket:
 
     def _listen(self):
         while True:
-            self.records.append(self.socket.recv(65536).decode(errors="replace"))
+            record = self.socket.recv(65536)
+            if record.startswith(b"mark "):
+                self.seen = int(record[5:])
+            else:
+                self.records.append(record.decode(errors="replace"))
+
+    def catch_up(self):
+        """Returns when all that has been sent is in the list, however late this process is."""
+        self.marks += 1
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.sendto(b"mark %d" % self.marks, self.path)
+        wait_until(lambda: self.seen >= self.marks, 10, step=0.002)
 
     def fields(self):
         """Every record so far as a dictionary of its fields (none of the tests' own values needs
         the quoting rules)."""
-        time.sleep(0.05)  # what has been sent is being read
+        time.sleep(0.05)  # one that is about to be sent
+        self.catch_up()
         return [
             dict(word.split("=", 1) for word in record.split() if "=" in word)
             for record in list(self.records)

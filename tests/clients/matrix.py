@@ -61,7 +61,7 @@ def compare(done, clients):
         if way.counted == "udp" and s["attempts"] != b["attempts"]:
             problems.append(f"{s['attempts']} datagrams, bare {b['attempts']}")
         # A connect to a unix socket that must not wait fails at once, and only the program itself
-        # could pace it (shim/pace/pace.c): one that tries without a pause bare may spin.
+        # could pace it (shim/pace/nonblocking.c): one that tries without a pause bare may spin.
         if way.counted == "unix" and b["attempts"] < PAUSELESS * b["watched"]:
             if s.get("cpu", 0) > client.most_cpu:
                 problems.append(f"spins: {s['cpu']:.0%} of a processor, and does not bare")

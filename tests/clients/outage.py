@@ -93,8 +93,9 @@ def bare(lab, client, failure):
 
 
 def shim(lab, client, failure, pace, library, scope="process"):
-    """The same under the shim, held against the promises of the pace."""
-    problems = []
+    """The same under the shim, held against the promises of the pace. chance: what a busy machine may
+    do as well, once."""
+    problems, chance = [], []
     way = WAYS[failure]
     fail(lab, way)
     text = configuration(pace, lab.log.path, scope)
@@ -141,11 +142,13 @@ def shim(lab, client, failure, pace, library, scope="process"):
         kinds = [r.get("kind") for r in records if r.get("dest", "").endswith(ours)]
         wanted = client.lookups if way.counted == "dns" else 1
         # One client that loops has one first try. Of a list some entries more are free. And on a busy
-        # machine two late tries may look like a pause, after which the next seems to be something
+        # machine two late tries may look like a pause, after which the next seem to be something
         # else; how rare that is, the mean over all runs says (report.averages).
         most = wanted + (LIST if client.entries else 1)
-        if not wanted <= kinds.count("first") <= most:
+        if kinds.count("first") < wanted:
             problems.append(f"{kinds.count('first')} attempts were taken for first tries")
+        elif kinds.count("first") > most:
+            chance.append(f"{kinds.count('first')} attempts were taken for first tries")
     finally:
         run.kill()
     return {
@@ -164,6 +167,7 @@ def shim(lab, client, failure, pace, library, scope="process"):
         "too_free": 0 if client.entries else kinds.count("first") - wanted,
         "retries": kinds.count("retry"),
         "problems": problems,
+        "chance": chance,
     }
 
 

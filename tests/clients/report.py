@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What the runs say: a line per case while they go on, then tables, bare beside shim."""
 
+import blackhole
 import catalog
 import matrix
 import mixed
+import secure
+import secure_well
+import statuses
 
 
 def progress(case):
@@ -115,6 +119,10 @@ def tables(done, seconds, clients):
     outage_table(done)
     healthy_table(done)
     mixed.report(done)
+    statuses.report(done)
+    blackhole.report(done)
+    secure.report(done)
+    secure_well.report(done)
     matrix.blocks(done)
     matrix.overview(done, clients)
     left_out(done, clients)

@@ -15,7 +15,8 @@
  *   silent      nobody there: the kernel drops every segment, so a SYN is never answered
  *   backlog     never accepts: two connections wait for it, further SYNs are dropped
  *   down        does not listen: the kernel refuses
- * Orders on stdin: mode MODE | unix PATH (listens there too) | stats | count INDEX SINCE
+ * Orders on stdin: mode MODE | ill PERCENT (of the connections, drawn one by one, end as with
+ * read-close while it is healthy) | unix PATH (listens there too) | stats | count INDEX SINCE
  * (connections accepted in that mode, counted from 0 in the order above). Each change of mode is a
  * line: "mode NAME NANOSECONDS".
  */
@@ -62,6 +63,7 @@ struct tally {
 
 struct connection {
 	size_t length; /* of what was read and not yet answered */
+	int ill;
 	char text[4096];
 };
 
@@ -72,6 +74,7 @@ static uint16_t port;
 static int listener = -1;
 static int unix_listener = -1;
 static int events;
+static int ill; /* percent */
 
 static void watch(int fd)
 {
@@ -196,6 +199,8 @@ static void obey(const char *order)
 		return;
 	if (!strcmp(order, "stats"))
 		print_stats();
+	else if (!strncmp(order, "ill ", 4))
+		printf("ill %d\n", ill = (int)strtol(order + 4, NULL, 10));
 	else if (!strncmp(order, "unix ", 5))
 		open_path(order + 5);
 	else if (!strncmp(order, "mode ", 5) &&
@@ -295,7 +300,7 @@ static void serve(int fd)
 	tallies[mode].bytes_in += got;
 	c->length += (size_t)got;
 	c->text[c->length] = 0;
-	if (mode == READ_CLOSE) {
+	if (mode == READ_CLOSE || c->ill) {
 		tallies[mode].requests++;
 		hang_up(fd, 0);
 		return;
@@ -334,6 +339,7 @@ static void welcome(int from)
 		connections[fd] = calloc(1, sizeof(struct connection));
 		if (!connections[fd])
 			exit(1);
+		connections[fd]->ill = mode == HEALTHY && random() % 100 < ill;
 		watch(fd);
 	}
 }

@@ -4,7 +4,8 @@
  * closed port are counted too, and by the kernel's word rather than the client's. It is meant for a
  * private network namespace. Key of the journal: the port for attempts on this machine's loopback
  * addresses, 0 for a socket that the shim parked (port 0), -1 for any other address, and UDP + port
- * for a datagram (those to name servers are left out). A SYN that the kernel repeats counts once.
+ * for a datagram (those to name servers are left out). A SYN that the kernel repeats counts once,
+ * and each repeat by a key of its own, -3.
  *
  * Usage: syns    Orders on stdin: count KEY SINCE | times KEY SINCE | drops
  */
@@ -23,6 +24,7 @@
 #define UDP        0x10000
 #define DNS        53
 #define NO_ATTEMPT (-2)
+#define REPEAT     (-3)
 
 static int tap;
 
@@ -78,7 +80,7 @@ static int key_of(const unsigned char *packet)
 	if (packet[v6 ? 6 : 9] == IPPROTO_UDP)
 		return port == DNS ? NO_ATTEMPT : UDP + port;
 	if (is_repeat(tcp))
-		return NO_ATTEMPT;
+		return REPEAT;
 	return loopback ? port : -1;
 }
 

@@ -94,6 +94,23 @@ def process_loops():
     ]
 
 
+def secured():
+    """The server speaks no TLS: what they meet, they meet before or inside the handshake."""
+    url = "https://{host}:{port}/"
+    common = {"foreign": True, "endless": True, "policy": "tls = on\n"}
+    ways = ("refused", "close", "hang")
+    client = ["/usr/bin/python3", os.path.join(LOOPS, "tls_loop.py"), "http.client", "until",
+              "{host}", "{port}", "{patience}"]
+    return [
+        loop("python TLS", "Python", client, "", ways, **common),
+        loop("curl TLS", "C", ["curl", "-sSfqk", "-m", "{patience}", "--noproxy", "*",
+                               url + "[1-1000000]"], "", ways, entries=True, **common),
+        until("until wget TLS", ["wget", "-nv", "--no-config", "--no-check-certificate", "-t", "1",
+                                 "-T", "{patience}", "-O", "-", url], further=ways,
+              **{**PROCESSES, **common}),
+    ]
+
+
 def datagrams():
     python_udp = ["/usr/bin/python3", os.path.join(LOOPS, "udp_loop.py"), "{host}", "{port}"]
     request = "echo User-Name=x | radclient -r 4 -t 1 -x {host}:{port} auth secret"
@@ -108,4 +125,4 @@ def datagrams():
 
 
 def clients():
-    return [*own_loops(), *process_loops(), *datagrams()]
+    return [*own_loops(), *process_loops(), *secured(), *datagrams()]

@@ -8,7 +8,8 @@
 #include <pthread.h>
 
 #define FORKS   1500
-#define PATIENT 5000 /* ms that a child may take */
+#define ENOUGH  15000 /* ms after which fewer will do */
+#define PATIENT 5000  /* ms that a child may take */
 
 static uint16_t port;
 
@@ -34,13 +35,15 @@ static bool ends(pid_t child)
 int main(void)
 {
 	int held, hung = 0;
+	int64_t until;
 	pthread_t thread;
 
 	port = refusing_port(&held);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&thread, NULL, loop, NULL);
 	pause_ms(50);
-	for (int i = 0; i < FORKS && hung == 0; i++) {
+	until = now_ms() + ENOUGH;
+	for (int i = 0; i < FORKS && hung == 0 && now_ms() < until; i++) {
 		pid_t child = fork();
 
 		if (child == 0) {

@@ -5,14 +5,20 @@
  * up), so a retry that is held back must look like a connect in progress that fails later, and
  * must leave the socket fit for use.
  * loop: three tries that are refused, each on a socket of its own, and nothing else.
- * Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge] [loop]
+ * beyond: the second one has a number beyond the shim's table of sockets, where nothing can be
+ * kept. Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge] [loop]
+ * [beyond]
  */
 #include "probe.h"
 
 #include <grp.h>
 #include <sys/epoll.h>
 
-static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge, loop;
+#ifndef BEYOND
+#define BEYOND 65600
+#endif
+
+static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge, loop, beyond;
 static struct sockaddr_storage to;
 static socklen_t to_len;
 static int epoll = -1;
@@ -31,6 +37,7 @@ static void read_arguments(int argc, char **argv)
 		{ "unprivileged", &unprivileged },
 		{ "late-edge", &late_edge },
 		{ "loop", &loop },
+		{ "beyond", &beyond },
 	};
 
 	for (int i = 1; i < argc; i++)
@@ -77,6 +84,16 @@ static int new_socket(void)
 	if (edge)
 		watch(fd);
 	return fd;
+}
+
+static bool move_beyond(int *fd)
+{
+	struct rlimit limit = { BEYOND + 2, BEYOND + 2 };
+	int high = setrlimit(RLIMIT_NOFILE, &limit) == 0 ? fcntl(*fd, F_DUPFD, BEYOND) : -1;
+
+	close(*fd);
+	*fd = high;
+	return high >= 0;
 }
 
 static int start(int fd)
@@ -199,6 +216,8 @@ int main(int argc, char **argv)
 	failing("first", fd);
 	printf("close: %d\n", close(fd));
 	fd = new_socket();
+	if (beyond && !move_beyond(&fd))
+		return PROBE_CANNOT;
 	failing("second", fd);
 	/* The delay that is due must be over now, so that the next one goes. */
 	pause_ms(1200);

@@ -2,7 +2,8 @@
 /*
  * `while (connect() < 0);` with no token left. A refusal at once would turn a slow loop into a
  * spin, so refusals are paced too, and each gives the destination's last real error.
- * Usage: paced tcp|unix|missing
+ * Usage: paced tcp|unix|missing, or: paced back: another thread has found the server well
+ * meanwhile, which ends the streak and its delays, but makes no token for the failure of this one
  */
 #include "probe.h"
 
@@ -22,6 +23,33 @@ static struct sockaddr_un path_address(bool missing)
 	return address;
 }
 
+static void *is_served(void *port)
+{
+	int fd = connected(*(uint16_t *)port);
+
+	if (fd < 0 || !echo(fd, "word"))
+		give_up("the other thread");
+	close(fd);
+	return NULL;
+}
+
+static void on_back(void)
+{
+	int held, refused = 0;
+	uint16_t port = refusing_port(&held);
+	pthread_t other;
+	int64_t end;
+
+	attempt(port, NULL);
+	listen(held, 16);
+	start_server_on(held, SERVER_ECHO, NULL);
+	pthread_create(&other, NULL, is_served, &port);
+	pthread_join(other, NULL);
+	for (end = now_ms() + 2000; now_ms() < end && attempt(port, NULL) != 0;)
+		refused++;
+	printf("refusals: %s\n", refused > 100 ? "a spin" : refused ? "paced" : "none");
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "tcp";
@@ -35,6 +63,10 @@ int main(int argc, char **argv)
 	int64_t end;
 	int held;
 
+	if (strcmp(kind, "back") == 0) {
+		on_back();
+		return 0;
+	}
 	if (tcp) {
 		if (!private_network())
 			return PROBE_CANNOT;

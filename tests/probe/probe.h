@@ -58,6 +58,18 @@ static inline void pause_ms(int ms)
 		;
 }
 
+/* Sends SIGALRM after so many ms, and then again and again until it is told 0. A wait of the shim's
+ * is made of slices (shim/pace/wait.c), and a handler that runs when one has ended and the next has
+ * not begun, which on a busy machine takes a while, is not seen to end anything: the next one is.
+ */
+static inline void alarms_from(int ms)
+{
+	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000L } };
+
+	timer.it_interval.tv_usec = ms > 0 ? 71000 : 0;
+	setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 #ifndef __GLIBC__
 /* musl has only sentences; the names that the driver knows. */
 static inline const char *strerrorname_np(int err)

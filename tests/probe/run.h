@@ -22,6 +22,7 @@ struct probe {
 	const char *program;      /* name below build/probe */
 	const char *arguments[6]; /* of the probe, NULL-terminated */
 	const char *policy;       /* lines of [destination default] and sections after it */
+	const char *general;      /* lines of [retrybudget] */
 	const char *log; /* lines of [log]; NULL: syslog to the driver's socket, every attempt */
 	const char *configuration; /* a file to name instead of one made of the two above */
 	const char *preload;       /* LD_PRELOAD; NULL: the shim alone. %s stands for the shim */

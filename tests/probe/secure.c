@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * In a set-uid program (AT_SECURE) whoever starts it must not be able to choose the shim's
- * configuration. There the library only comes in by /etc/ld.so.preload, so the probe gives itself
- * an /etc of its own, with the driver's configuration as /etc/retrybudget.ini, and starts a set-uid
- * copy of itself as nobody with all three variables set to something else.
+ * configuration, nor use up what programs of its owner share. There the library only comes in by
+ * /etc/ld.so.preload, so the probe gives itself an /etc of its own, with the driver's configuration
+ * as /etc/retrybudget.ini, and starts a set-uid copy of itself as nobody with all three variables
+ * set to something else.
  */
 #include "probe.h"
 
@@ -64,6 +65,21 @@ static bool private_etc(void)
 	return true;
 }
 
+/* True if a budget of other programs is mapped. */
+static bool shares(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	bool found = false;
+
+	if (maps == NULL)
+		give_up("/proc/self/maps");
+	while (!found && fgets(line, sizeof(line), maps) != NULL)
+		found = strstr(line, "/dev/shm/retrybudget-") != NULL;
+	fclose(maps);
+	return found;
+}
+
 static void report(const char *name)
 {
 	int64_t ms;
@@ -74,6 +90,8 @@ static void report(const char *name)
 	       error_name(attempt(port, NULL)));
 	err = attempt(port, &ms);
 	printf(", then %s, %s\n", error_name(err), length_of(ms, 1000));
+	if (getauxval(AT_SECURE))
+		printf("shares a budget: %s\n", shares() ? "yes" : "no");
 	fflush(stdout);
 }
 

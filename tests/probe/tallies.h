@@ -12,20 +12,23 @@
 
 #include "report/region.h"
 
-/* The region of this process, NULL if it has none. */
+/* The region of this process, NULL if it has none: a mapping of its size that begins as it does,
+ * whatever it is made of. */
 static inline const struct region *own_region(void)
 {
+	unsigned long size = (sizeof(struct region) + 4095) / 4096 * 4096, from, to;
 	FILE *maps = fopen("/proc/self/maps", "re");
 	const struct region *region = NULL;
-	char line[512];
-	unsigned long from;
+	char line[512], access;
 
 	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL)
-		if (strstr(line, "memfd:retrybudget") != NULL && sscanf(line, "%lx", &from) == 1)
+		if (sscanf(line, "%lx-%lx %c", &from, &to, &access) == 3 && access == 'r' &&
+		    to - from >= size && to - from <= size + 65536 &&
+		    ((const struct region *)from)->magic == REGION_MAGIC)
 			region = (const struct region *)from;
 	if (maps != NULL)
 		fclose(maps);
-	return region != NULL && region->magic == REGION_MAGIC ? region : NULL;
+	return region;
 }
 
 /* The slot of a destination by the name that records would give it, or NULL. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DELAY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\n"
 #define TEXT(second)                                                                               \
@@ -90,11 +91,18 @@ Test(cramped, environment_of_a_set_uid_program)
 	/* One attempt on each of two ports; nobody may write to this configuration. */
 	static const char plain[] =
 	    "plain: AT_SECURE 0, ECONNREFUSED, then ECONNREFUSED, at once\n"
-	    "set-uid: AT_SECURE 1, ECONNREFUSED, then ECONNREFUSED, at once\n";
+	    "set-uid: AT_SECURE 1, ECONNREFUSED, then ECONNREFUSED, at once\n"
+	    "shares a budget: no\n";
 	static const char held[] = "plain: AT_SECURE 0, ECONNREFUSED, then ECONNREFUSED, at once\n"
-				   "set-uid: AT_SECURE 1, ECONNREFUSED, then ECONNREFUSED, whole\n";
+				   "set-uid: AT_SECURE 1, ECONNREFUSED, then ECONNREFUSED, whole\n"
+				   "shares a budget: no\n";
 
-	expect(&(struct probe) { .program = "secure", .policy = DELAY }, plain, held);
+	expect(&(struct probe) { .program = "secure",
+	                         .policy = DELAY,
+	                         .general = "scope = user\nshare = test-secure" },
+	       plain, held);
+	unlink("/dev/shm/retrybudget-65534/test-secure-v4");
+	rmdir("/dev/shm/retrybudget-65534");
 }
 
 /* Whatever stands where the configuration should be, the program runs and says nothing. */

@@ -23,6 +23,16 @@ Test(descriptors, closed_in_a_vfork_child_stay_followed)
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
 }
 
+Test(descriptors, closed_in_a_vfork_child_of_a_forked_process_leave_it_judged)
+{
+	const struct result *result = expect(
+	    &(struct probe) {
+		.program = "vfork_close", .arguments = { "forked" }, .policy = DELAY("1s") },
+	    "send: 1\nnext: ok, at once\n", "send: 1\nnext: ok, whole\n");
+
+	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
+}
+
 static void outlive_a_child(const char *way)
 {
 	const struct result *result = expect(

@@ -36,7 +36,8 @@ static int traced_calls(const char *path, char *calls, size_t size)
 			marks++;
 			continue;
 		}
-		if (marks != 1)
+		/* Of machines that have no clock which can be read without a call. */
+		if (marks != 1 || strncmp(line, "clock_gettime(", 14) == 0)
 			continue;
 		if (allowed(line, &asked_who)) {
 			extra++;

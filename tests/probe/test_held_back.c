@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define CANNOT 77
@@ -16,12 +17,50 @@
 
 TestSuite(held_back, .fini = discard_scratch, .timeout = 120);
 
-/* Parked: as a connect that times out. Redirected: as one that is refused. */
+static const char *after_line(const char *text)
+{
+	size_t length = strcspn(text, "\n");
+
+	return text + length + (text[length] != '\0');
+}
+
+/* True if one of so many runs has printed the line. */
+static bool was_printed(const char *line, const struct result *runs, int n)
+{
+	size_t length = (size_t)(after_line(line) - line);
+
+	for (int i = 0; i < n; i++)
+		for (const char *at = runs[i].out; *at != '\0'; at = after_line(at))
+			if (strncmp(at, line, length) == 0)
+				return true;
+	return false;
+}
+
+static bool all_were_printed(const char *text, const struct result *runs, int n)
+{
+	for (; *text != '\0'; text = after_line(text))
+		if (!was_printed(text, runs, n))
+			return false;
+	return true;
+}
+
+static int lines_of(const char *text)
+{
+	int n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Parked: as a connect that times out. Redirected: as one that is refused. On a busy machine the
+ * kernel may make more than one thing of a scene, so a line that one bare run has not printed is
+ * looked for in two more. */
 static void same_as_real(const char *kind, const char *sort)
 {
-	static struct result bare, shim;
+	static struct result bare[3], shim;
 	bool refused = strcmp(kind, "refused") == 0;
-	int count = 0;
+	int count = 0, runs;
 	struct probe probe = {
 		.program = "held_back",
 		.arguments = { kind, sort },
@@ -30,15 +69,20 @@ static void same_as_real(const char *kind, const char *sort)
 		.seconds = 90,
 	};
 
-	run_probe(&probe, BARE, &bare);
-	if (bare.exited && bare.code == CANNOT)
+	run_probe(&probe, BARE, &bare[0]);
+	if (bare[0].exited && bare[0].code == CANNOT)
 		cr_skip_test("held_back: this machine does not allow it");
-	cr_assert(bare.exited && bare.code == 0, "bare: %s", bare.out);
-	cr_expect(strstr(bare.out, "LEFT BEHIND") == NULL, "%s", bare.out);
 	run_probe(&probe, ENFORCE, &shim);
 	cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
-	cr_expect(strcmp(shim.out, bare.out) == 0, "under the shim\n%s\nbare\n%s\n%s", shim.out,
-	          bare.out, shim.records);
+	for (runs = 1; runs < 3 && !all_were_printed(shim.out, bare, runs); runs++)
+		run_probe(&probe, BARE, &bare[runs]);
+	for (int i = 0; i < runs; i++) {
+		cr_assert(bare[i].exited && bare[i].code == 0, "bare: %s", bare[i].out);
+		cr_expect(strstr(bare[i].out, "LEFT BEHIND") == NULL, "%s", bare[i].out);
+	}
+	cr_expect(all_were_printed(shim.out, bare, runs) &&
+	              lines_of(shim.out) == lines_of(bare[0].out),
+	          "under the shim\n%s\nbare\n%s\n%s", shim.out, bare[0].out, shim.records);
 	/* Said on stderr: a log socket takes ten datagrams at once, and there are more scenes. */
 	for (const char *at = shim.err; (at = strstr(at, "event=refused")) != NULL; at++)
 		count++;

@@ -96,6 +96,19 @@ Test(nonblocking, user_timeout_of_the_host)
 	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
 }
 
+/* What would have to be taken off the socket again could not be remembered: it must stay without,
+ * or no packet of the server would ever reach it. */
+Test(nonblocking, beyond_the_table)
+{
+	/* Tokens for two: without an entry a connect that is only told of the last one pays, too.
+	 */
+	expect(&(struct probe) { .program = "nonblock",
+	                         .arguments = { "beyond" },
+	                         .policy = "base = 1s\nfactor = 1\ncap = 1s\njitter = none\n"
+	                                   "capacity = 3\nstart = 0%\nfloor = 2/s\n" },
+	       TEXT(PLAIN, "0"), NULL);
+}
+
 static void redirected(struct probe probe)
 {
 	const struct result *result;
@@ -159,6 +172,10 @@ Test(nonblocking, the_first_retry_is_held_back_if_it_cannot_pay)
 /* With pass nothing is held back, and it is said what would have been. */
 Test(nonblocking, passed)
 {
-	expect(&(struct probe) { .program = "nonblock", .policy = POLICY "pass\n" },
-	       TEXT(PLAIN, "0"), NULL);
+	const struct result *result =
+	    expect(&(struct probe) { .program = "nonblock", .policy = POLICY "pass\n" },
+	           TEXT(PLAIN, "0"), NULL);
+
+	cr_expect_eq(records_with(result, "event=would-refuse"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
 }

@@ -149,7 +149,6 @@ static const char *const forbidden[] = {
 	"srandom",        "signal",
 	"setitimer",      "alarm",
 	"pthread_create", "pthread_mutex_lock",
-	"pthread_atfork", "__register_atfork",
 	"setenv",         "putenv",
 	"unsetenv",       "fork",
 	"vfork",          "nanosleep",

@@ -95,6 +95,15 @@ Test(tell, unix_sockets_are_paced)
 	       "first: ENOENT, at once\nsecond: ENOENT, whole\n");
 }
 
+Test(tell, a_server_in_the_same_process)
+{
+	expect(&(struct probe) { .program = "own_server",
+	                         .arguments = { scratch() },
+	                         .policy = "base = 10s\nfactor = 1\njitter = none\n" },
+	       "its own: ok ok ok ok\nanother's: ok ok ok ok\n",
+	       "its own: ok ok ok ok\nanother's: ok ok ECONNREFUSED ECONNREFUSED\n");
+}
+
 Test(tell, nothing_of_sctp)
 {
 	char preload[2 * PATH_MAX], command[2 * PATH_MAX];

@@ -19,20 +19,19 @@ int main(int argc, char **argv)
 {
 	bool restart = argc > 1 && strcmp(argv[1], "restart") == 0;
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = restart ? SA_RESTART : 0 };
-	struct itimerval soon = { .it_value = { .tv_usec = 300000 } };
 	int64_t ms;
 	int held, err;
 	uint16_t port = refusing_port(&held);
 
 	printf("first: %s\n", error_name(attempt(port, NULL)));
 	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &soon, NULL);
+	alarms_from(300);
 	err = attempt(port, &ms);
 	printf("second: %s, %s\n", error_name(err), length_of(ms, 2000));
 	if (ms > 1000 && !handled)
 		printf("the handler did not run\n");
 	for (int i = 0; i < 50 && !handled; i++)
 		pause_ms(100);
-	printf("signals handled: %d\n", (int)handled);
+	printf("signals handled: %s\n", handled ? "some" : "none");
 	return 0;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every interleaving of two threads on one bucket: bucket.c is compiled into this file with its
- * atomics turned into points where the other thread may take over. Two coroutines run each schedule
- * from the start; schedules are walked depth first. The same walk also stops one thread for good
- * after each of its steps, which is what a kill does.
- *
- * Not built for ThreadSanitizer, which does not know coroutines; nothing runs in parallel here.
+ * Every interleaving of two threads on one bucket (interleave.h), and one of them killed after each
+ * of its steps.
  */
 #ifndef __SANITIZE_THREAD__
 
@@ -18,22 +14,7 @@
 #define bucket_drain    stepped_drain
 #define bucket_wait     stepped_wait
 #include "budget_fixture.h"
-
-#include <ucontext.h>
-
-static void step(void);
-
-static bool compare_exchange(cell64 *cell, int64_t *seen, int64_t next)
-{
-	step();
-	return atomic_compare_exchange_strong(cell, seen, next);
-}
-
-static int64_t load(const cell64 *cell)
-{
-	step();
-	return *cell;
-}
+#include "interleave.h"
 
 #undef atomic_load_explicit
 #undef atomic_compare_exchange_weak_explicit
@@ -45,38 +26,21 @@ static int64_t load(const cell64 *cell)
 	compare_exchange(cell, seen, next)
 #include "../../shim/budget/bucket.c"
 
-enum { STACK = 256 * 1024, LONGEST = 64, FOREVER = LONGEST };
-
 /* What one thread does: pays, and gives back if `refund`. */
-struct actor {
+static struct actor {
 	struct bucket_rule rule;
 	int64_t cost, now;
 	bool refund;
-	int lives;    /* steps after which it is killed */
 	int64_t kept; /* mt it has in its hands in the end */
-	bool refused, done;
-	ucontext_t context;
-};
+	bool refused;
+} actors[2];
 
-static struct actor actors[2];
+static const struct bucket *first;
 static struct bucket bucket;
-static ucontext_t scheduler;
-static struct actor *running;
-static char stacks[2][STACK];
 
-/* The schedule: who went at each step where both could. */
-static uint8_t chosen[LONGEST];
-static int length;
-
-static void step(void)
+static void act(int who)
 {
-	if (running)
-		swapcontext(&running->context, &scheduler);
-}
-
-static void act(void)
-{
-	struct actor *me = running;
+	struct actor *me = &actors[who];
 	int64_t taken = bucket_withdraw(&bucket, &me->rule, me->cost, me->now);
 
 	me->refused = taken < 0;
@@ -86,68 +50,22 @@ static void act(void)
 		bucket_deposit(&bucket, &me->rule, taken);
 		me->kept = 0;
 	}
-	me->done = true;
 }
 
-static void actor_reset(struct actor *actor, char *stack)
+static void prepare(void)
 {
-	actor->done = actor->refused = false;
-	actor->kept = 0;
-	getcontext(&actor->context);
-	actor->context.uc_stack.ss_sp = stack;
-	actor->context.uc_stack.ss_size = STACK;
-	actor->context.uc_link = &scheduler;
-	makecontext(&actor->context, act, 0);
-}
-
-static void run_schedule(void)
-{
-	int decisions = 0;
-
-	actor_reset(&actors[0], stacks[0]);
-	actor_reset(&actors[1], stacks[1]);
-	for (int left = actors[0].lives; !actors[0].done || !actors[1].done;) {
-		int next = actors[0].done || left == 0;
-
-		if (!next && !actors[1].done) {
-			cr_assert_lt(decisions, LONGEST);
-			if (decisions == length)
-				chosen[length++] = 0;
-			next = chosen[decisions++];
-		}
-		if (actors[next].done)
-			break; /* the other one was killed */
-		left -= next == 0 && left != FOREVER;
-		running = &actors[next];
-		swapcontext(&scheduler, &running->context);
-		running = NULL;
+	memcpy(&bucket, first, sizeof(bucket));
+	for (int i = 0; i < 2; i++) {
+		actors[i].refused = false;
+		actors[i].kept = 0;
 	}
 }
 
-/* To the next schedule; false after the last. */
-static bool next_schedule(void)
+/* Runs every schedule of actors[] on a copy of `from`, and asks `check` after each. */
+static int walk(const struct bucket *from, int lives, void (*check)(void))
 {
-	while (length > 0 && chosen[length - 1] == 1)
-		length--;
-	if (length == 0)
-		return false;
-	chosen[length - 1] = 1;
-	return true;
-}
-
-/* Runs every schedule of actors[] on a copy of `first`, and asks `check` after each. */
-static int walk(const struct bucket *first, void (*check)(void))
-{
-	int schedules = 0;
-
-	length = 0;
-	do {
-		memcpy(&bucket, first, sizeof(bucket));
-		run_schedule();
-		check();
-		schedules++;
-	} while (next_schedule());
-	return schedules;
+	first = from;
+	return walk_schedules(act, lives, prepare, check);
 }
 
 static void cast(struct bucket_rule rule, bool refund)
@@ -156,8 +74,7 @@ static void cast(struct bucket_rule rule, bool refund)
 		actors[i] = (struct actor) { .rule = rule,
 			                     .cost = 1000,
 			                     .now = START_OF_TIME + SECONDS(1),
-			                     .refund = refund,
-			                     .lives = FOREVER };
+			                     .refund = refund };
 }
 
 static int64_t in_hands(void)
@@ -192,7 +109,7 @@ Test(interleave, a_new_bucket_never_looks_empty)
 	static const struct bucket fresh;
 
 	cast((struct bucket_rule) { .capacity = 2000, .start = PPM_WHOLE }, false);
-	cr_expect_gt(walk(&fresh, expect_both_paid), 200);
+	cr_expect_gt(walk(&fresh, FOREVER, expect_both_paid), 200);
 }
 
 Test(interleave, tokens_are_neither_lost_nor_doubled)
@@ -203,15 +120,15 @@ Test(interleave, tokens_are_neither_lost_nor_doubled)
 	/* One token for two, taken and given back. */
 	cast((struct bucket_rule) { .capacity = 1000, .start = PPM_WHOLE }, true);
 	actors[1].refund = false;
-	cr_expect_gt(walk(&fresh, expect_one_token_in_all), 500);
+	cr_expect_gt(walk(&fresh, FOREVER, expect_one_token_in_all), 500);
 
 	/* The floor has just paid one, and one thread's clock is late. */
 	cast((struct bucket_rule) { .capacity = 2000, .floor = 1000 }, false);
 	bucket_start(&empty, &actors[0].rule, START_OF_TIME);
 	actors[0].refund = true;
-	cr_expect_gt(walk(&empty, expect_one_token_in_all), 500);
+	cr_expect_gt(walk(&empty, FOREVER, expect_one_token_in_all), 500);
 	actors[1].now -= SECONDS(0.4);
-	cr_expect_gt(walk(&empty, expect_one_token_in_all), 500);
+	cr_expect_gt(walk(&empty, FOREVER, expect_one_token_in_all), 500);
 }
 
 Test(interleave, a_changed_capacity_is_followed_by_both)
@@ -221,7 +138,7 @@ Test(interleave, a_changed_capacity_is_followed_by_both)
 	cast((struct bucket_rule) { .capacity = 2000, .start = 500000 }, true);
 	bucket_start(&half, &(struct bucket_rule) { .capacity = 50000, .start = 500000 },
 	             START_OF_TIME);
-	cr_expect_gt(walk(&half, expect_one_token_in_all), 500);
+	cr_expect_gt(walk(&half, FOREVER, expect_one_token_in_all), 500);
 }
 
 Test(interleave, a_kill_at_any_step_leaves_a_valid_bucket)
@@ -232,12 +149,10 @@ Test(interleave, a_kill_at_any_step_leaves_a_valid_bucket)
 	for (int lives = 0; lives < 12; lives++) {
 		cast((struct bucket_rule) { .capacity = 1000, .floor = 1000, .start = PPM_WHOLE },
 		     true);
-		actors[0].lives = lives;
-		walk(&fresh, expect_valid);
+		walk(&fresh, lives, expect_valid);
 		cast((struct bucket_rule) { .capacity = 1000, .floor = 1000 }, true);
 		bucket_start(&empty, &actors[0].rule, START_OF_TIME);
-		actors[0].lives = lives;
-		walk(&empty, expect_valid);
+		walk(&empty, lives, expect_valid);
 	}
 }
 

@@ -235,10 +235,39 @@ Test(budget, a_scribbled_due_moment_is_bounded_by_the_longest_delay)
 	world.policy.probe = SECONDS(3600);
 	world.budget.due_at = INT64_MAX;
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(10));
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + SECONDS(4)), SECONDS(6),
+	             "and is moved up to it");
 	world.policy.backoff.min = SECONDS(20);
+	world.budget.due_at = INT64_MAX;
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(20));
 
 	/* A failure that raced with a success may leave one behind. */
 	world.budget.streak = 0;
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0);
+}
+
+Test(budget, a_scribbled_moment_that_the_server_asked_for_is_bounded_by_its_cap)
+{
+	static const int64_t scribbles[] = { INT64_MAX, START_OF_TIME + SECONDS(121) };
+
+	fail_first_try();
+	world.policy.retry_after_cap = SECONDS(120);
+	for (size_t i = 0; i < sizeof(scribbles) / sizeof(*scribbles); i++) {
+		world.budget.not_before = scribbles[i];
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), SECONDS(120));
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(119), NULL),
+		             SECONDS(1), "and is moved up to it");
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(120), NULL), 0);
+	}
+}
+
+Test(budget, who_obeys_no_server_leaves_its_moment_to_others)
+{
+	fail_first_try();
+	world.policy.retry_after_cap = SECONDS(120);
+	budget_retry_after(account, SECONDS(60), START_OF_TIME);
+	world.policy.retry_after_cap = 0;
+	cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), 0);
+	world.policy.retry_after_cap = SECONDS(120);
+	cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), SECONDS(60));
 }

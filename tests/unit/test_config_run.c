@@ -2,7 +2,7 @@
 /* `run -c FILE`: only a file that the shim will use. */
 #include "config_fixture.h"
 
-#include "tool/run.c" /* inspect_command() and preload_has() are those of test_inspect.c */
+#include "tool/run.c" /* what it calls is in test_inspect.c */
 #include "tool/tell.c"
 
 TestSuite(config_run, .init = make_folder, .fini = remove_folder);

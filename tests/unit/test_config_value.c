@@ -226,6 +226,35 @@ Test(config_value, bounds_of_the_table)
 	}
 }
 
+Test(config_value, lists_of_codes)
+{
+	static const char *const good[] = { "none", "503", "429, 500, 503",
+		                            "400, 401, 402, 403, 404, 599" };
+	static const char *const bad[] = {
+		"",    "503,", "503 429",  "5xx", "399",
+		"600", "-503", "503,,429", "all", "400,401,402,403,404,405,406"
+	};
+	const struct policy *policy = &config.policies[0];
+	char said[256];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		cr_expect(put(KEY_DESTINATION_http_status, good[i], said, sizeof(said)), "%s",
+		          said);
+		cr_expect_str_eq(shown(KEY_DESTINATION_http_status), good[i]);
+	}
+	cr_expect(policy_fails_status(policy, 599));
+	cr_expect(policy_fails_status(policy, 400));
+	cr_expect_not(policy_fails_status(policy, 503));
+	cr_expect_not(policy_fails_status(policy, 0));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		cr_expect_not(put(KEY_DESTINATION_http_status, bad[i], said, sizeof(said)), "%s",
+		              bad[i]);
+	cr_expect_str_eq(shown(KEY_DESTINATION_http_status), good[3]);
+	cr_expect(put(KEY_DESTINATION_http_status, "503,429 , 500", said, sizeof(said)), "%s",
+	          said);
+	cr_expect_str_eq(shown(KEY_DESTINATION_http_status), "503, 429, 500");
+}
+
 Test(config_value, words_of_the_table)
 {
 	char said[256];

@@ -148,7 +148,9 @@ Test(destinations, unix_sockets_and_the_system_s_own)
 	cr_assert_str_eq(destination_of(&address, &hit, 1)->name, "unix:@abstract");
 	for (const char *const *path =
 	         (const char *const[]) { "/dev/log", "/var/run/nscd/socket",
-	                                 "/run/dbus/system_bus_socket", NULL };
+	                                 "/run/dbus/system_bus_socket", "/run/uuidd/request",
+	                                 "/var/lib/sss/pipes/nss", "/var/run/nslcd/socket",
+	                                 "/run/samba/winbindd/pipe", NULL };
 	     *path; path++) {
 		strcpy(un.sun_path, *path);
 		cr_assert_not(address_read(&address, (struct sockaddr *)&un, sizeof(un)), "%s",

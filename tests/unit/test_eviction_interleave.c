@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every interleaving of two threads that want the same slot for two names, and of one that is
- * killed on the way: destinations.c is compiled into this file with its turning points made into
- * steps at which the other thread may take over, as in test_bucket_interleave.c.
- *
- * Not built for ThreadSanitizer, which does not know coroutines; nothing runs in parallel here.
+ * killed on the way (interleave.h).
  */
 #ifndef __SANITIZE_THREAD__
 
@@ -22,31 +19,10 @@
 #include "report/text.h"
 #include "track/destinations.h"
 #include "track/state.h"
+#include "interleave.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <sys/mman.h>
-#include <ucontext.h>
-
-static void step(void);
-
-static bool compare_exchange(cell64 *cell, int64_t *seen, int64_t next)
-{
-	step();
-	return atomic_compare_exchange_strong(cell, seen, next);
-}
-
-static void store(cell64 *cell, int64_t value)
-{
-	step();
-	*cell = value;
-}
-
-static void add(cell64 *cell, int64_t value)
-{
-	step();
-	*cell += value;
-}
 
 #undef atomic_compare_exchange_strong
 #undef atomic_store
@@ -59,82 +35,13 @@ static void add(cell64 *cell, int64_t value)
 #include "../../shim/track/destinations.c"
 #undef text_start
 
-enum { STACK = 256 * 1024, LONGEST = 64, FOREVER = LONGEST };
+static struct address wanted[2];
 
-struct actor {
-	struct address address;
-	int lives; /* steps after which it is killed */
-	bool done;
-	ucontext_t context;
-};
-
-static struct actor actors[2];
-static ucontext_t scheduler;
-static struct actor *running;
-static char stacks[2][STACK];
-
-static uint8_t chosen[LONGEST];
-static int length;
-
-static void step(void)
+static void act(int who)
 {
-	if (running)
-		swapcontext(&running->context, &scheduler);
-}
-
-static void act(void)
-{
-	struct actor *me = running;
 	struct name_hit hit;
 
-	destination_of(&me->address, &hit, 100 * NS_PER_S);
-	me->done = true;
-}
-
-static void actor_reset(struct actor *actor, char *stack)
-{
-	actor->done = false;
-	getcontext(&actor->context);
-	actor->context.uc_stack.ss_sp = stack;
-	actor->context.uc_stack.ss_size = STACK;
-	actor->context.uc_link = &scheduler;
-	makecontext(&actor->context, act, 0);
-}
-
-static void run_schedule(void)
-{
-	int decisions = 0;
-
-	actor_reset(&actors[0], stacks[0]);
-	actor_reset(&actors[1], stacks[1]);
-	for (int left = actors[0].lives; !actors[0].done || !actors[1].done;) {
-		int next = actors[0].done || left == 0;
-
-		if (!next && !actors[1].done) {
-			cr_assert_lt(decisions, LONGEST);
-			if (decisions == length)
-				chosen[length++] = 0;
-			next = chosen[decisions++];
-		}
-		if (actors[next].done)
-			break; /* the other one was killed */
-		left -= next == 0 && left != FOREVER;
-		running = &actors[next];
-		swapcontext(&scheduler, &running->context);
-		running = NULL;
-	}
-	length = decisions;
-}
-
-/* The next schedule in depth-first order; false: that was the last. */
-static bool next_schedule(void)
-{
-	while (length > 0 && chosen[length - 1] == 1)
-		length--;
-	if (length == 0)
-		return false;
-	chosen[length - 1] = 1;
-	return true;
+	destination_of(&wanted[who], &hit, 100 * NS_PER_S);
 }
 
 static struct address dead(int n)
@@ -157,9 +64,10 @@ static int64_t key_at(int n)
 
 /* Two names whose windows are one, in a table of old names that all have a past; the coldest slot
  * of that window is the same for both. */
-static void fill(int a, int b)
+static void fill(void)
 {
-	uint32_t at = (uint64_t)key_at(a) / 4 % REGION_DESTINATIONS;
+	uint32_t at = (uint64_t)key_of(hash_word(address_hash(&wanted[0]), wanted[0].port)) / 4 %
+	              REGION_DESTINATIONS;
 
 	memset(shim_region, 0, sizeof(*shim_region));
 	for (int i = 0; i < REGION_DESTINATIONS; i++) {
@@ -174,23 +82,20 @@ static void fill(int a, int b)
 		STORE(old->failures[0], 1234567);
 		strcpy(old->name, "old");
 	}
-	actors[0].address = dead(a);
-	actors[1].address = dead(b);
 }
 
 /* What the next attempt at each name finds: a slot of its own name, without the old one's past. */
-static void expect_clean(int lives)
+static void expect_clean(void)
 {
 	for (int i = 0; i < 2; i++) {
 		struct name_hit hit;
-		struct destination *found =
-		    destination_of(&actors[i].address, &hit, 101 * NS_PER_S);
+		struct destination *found = destination_of(&wanted[i], &hit, 101 * NS_PER_S);
 		char name[32];
 
-		snprintf(name, sizeof(name), "10.0.%d.%d:80", actors[i].address.bytes[14],
-		         actors[i].address.bytes[15]);
+		snprintf(name, sizeof(name), "10.0.%d.%d:80", wanted[i].bytes[14],
+		         wanted[i].bytes[15]);
 		/* A kill may leave a wrong name in the records, and nothing worse. */
-		if (lives == FOREVER)
+		if (threads[0].lives == FOREVER)
 			cr_assert_str_eq(found->name, name, "%s", found->name);
 		cr_assert_eq(found->budget.streak, 0, "the streak of another");
 		cr_assert_eq(found->failures[0], 0, "the failure of another");
@@ -210,17 +115,9 @@ static int twin_of(int a)
 /* Returns how many schedules there were. */
 static int walk(int a, int b, int lives)
 {
-	int schedules = 0;
-
-	actors[0].lives = lives;
-	length = 0;
-	do {
-		fill(a, b);
-		run_schedule();
-		expect_clean(lives);
-		schedules++;
-	} while (next_schedule());
-	return schedules;
+	wanted[0] = dead(a);
+	wanted[1] = dead(b);
+	return walk_schedules(act, lives, fill, expect_clean);
 }
 
 static void set_up(void)

@@ -159,6 +159,20 @@ Test(failures, hostile_words_claim_something_or_nothing_but_end)
 	}
 }
 
+/* A server that is well has nothing to answer for, whatever is written there. */
+Test(failures, a_heap_of_the_future_is_thrown_away)
+{
+	struct unanswered claimed;
+
+	destination.unclaimed = INT64_MAX;
+	destination.unclaimed_at = INT64_MAX;
+	cr_expect_not(claim(me(), NOW, &claimed));
+	cr_expect_eq(destination.unclaimed, 0);
+	destination.unclaimed = 1;
+	destination.unclaimed_at = NOW + NS_PER_MS;
+	cr_expect(claim(me(), NOW, &claimed), "noted by a thread that read the clock later");
+}
+
 Test(failures, each_goes_with_its_story)
 {
 	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false };

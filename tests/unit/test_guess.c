@@ -138,6 +138,24 @@ Test(guess, an_ipv6_lookup_without_an_answer_is_no_failure)
 	cr_assert_eq(retries(), 4, "of the other family it is");
 }
 
+Test(guess, that_a_name_has_no_such_address_ends_a_streak)
+{
+	static const int nothing[] = { EAI_NODATA, EAI_ADDRFAMILY, EAI_NONAME };
+	struct addrinfo hints = { .ai_family = AF_INET6 };
+	struct attempt try;
+
+	for (int i = 0; i < 3; i++) {
+		for (int j = 0; j < 3; j++) {
+			cr_assert(attempt_begin_lookup(&try, "v4only.test", &hints));
+			attempt_settle_lookup(&try, EAI_AGAIN);
+		}
+		cr_assert_gt(try.account.budget->streak, 0);
+		cr_assert(attempt_begin_lookup(&try, "v4only.test", &hints));
+		attempt_settle_lookup(&try, nothing[i]);
+		cr_assert_eq(try.account.budget->streak, 0, "%d", nothing[i]);
+	}
+}
+
 /* The wait is shorter than the shortest backoff, every time: only the probe lets it through. */
 Test(guess, a_caller_with_little_patience_is_not_locked_out)
 {

@@ -212,6 +212,26 @@ Test(hindsight, no_pause_is_learned_from_what_we_held_back)
 	cr_expect_gt(destination_at_port(&server)->habit, 0, "that it tried again is known");
 }
 
+/* A program with three tries for each request, of which we hold two back: what comes then is the
+ * next one, and would be held back too, and the one after that, if it were taken for a retry. */
+Test(hindsight, who_gives_up_what_was_held_back_is_left_alone_afterwards)
+{
+	struct server server = serve_troubled();
+	char request[32];
+
+	for (int i = 0; i < 20; i++) {
+		int64_t before = retries();
+
+		snprintf(request, sizeof(request), "get job_%d\r\n", i);
+		fails(&server, request);
+		is_held_back(&server, 0);
+		is_held_back(&server, 0);
+		works(&server, "get ready\r\n");
+		cr_expect_eq(retries() - before, i < 2 ? 3 : 2, "%d", i);
+	}
+	cr_expect_eq(mistaken(), 2, "%d", (int)mistaken());
+}
+
 /* Tries that reach nobody send nothing, and are still tries of the same request. */
 Test(hindsight, refused_tries_count)
 {

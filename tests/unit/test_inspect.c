@@ -3,6 +3,9 @@
 #define elf_read inspect_elf_read /* test_elf.c has the other copy */
 #include "tool/elf.c"
 #include "tool/inspect.c"
+#include "tool/library.c"
+#include "tool/program.c"
+#include "tool/reach.c"
 
 #include "forged_elf.h"
 
@@ -46,7 +49,7 @@ static void put_script(const char *name, const char *text)
  * may be no library beside the units). */
 static void expect(const char *command, int code, const char *text)
 {
-	inspect_command(command, &verdict);
+	reach_command(command, &verdict);
 	if (!code && verdict.code == EXIT_OWN)
 		return;
 	cr_assert_eq(verdict.code, code, "%s: %d %s", command, verdict.code, verdict.message);
@@ -110,7 +113,7 @@ Test(inspect, another_class_or_processor)
 	struct elf_facts library;
 
 	memset(&verdict, 0, sizeof(verdict));
-	if (!find_library(NULL, verdict.library, &library))
+	if (!library_find(NULL, verdict.library, &library))
 		cr_skip_test("no library beside the units");
 	judge_elf("program", &program, &verdict);
 	if (verdict.code) /* there may be a 32-bit build as well */
@@ -159,13 +162,14 @@ Test(inspect, scripts_lead_to_their_interpreter)
 
 Test(inspect, preload_lists)
 {
-	cr_assert(!preload_has("", "/l/libretrybudget.so"));
-	cr_assert(preload_has("/l/libretrybudget.so", "/l/libretrybudget.so"));
-	cr_assert(preload_has("/a.so:/l/libretrybudget.so /b.so", "/l/libretrybudget.so"));
-	cr_assert(!preload_has("/l/libretrybudget.so.old", "/l/libretrybudget.so"));
-	cr_assert(!preload_has("/no/libretrybudget.so", "/l/libretrybudget.so"), "it is not there");
-	cr_assert(preload_has("/usr/$LIB/libretrybudget.so", "/l/libretrybudget.so"));
-	cr_assert(preload_has(":: libretrybudget.so", "/l/libretrybudget.so"));
+	cr_assert(!library_in_preload("", "/l/libretrybudget.so"));
+	cr_assert(library_in_preload("/l/libretrybudget.so", "/l/libretrybudget.so"));
+	cr_assert(library_in_preload("/a.so:/l/libretrybudget.so /b.so", "/l/libretrybudget.so"));
+	cr_assert(!library_in_preload("/l/libretrybudget.so.old", "/l/libretrybudget.so"));
+	cr_assert(!library_in_preload("/no/libretrybudget.so", "/l/libretrybudget.so"),
+	          "it is not there");
+	cr_assert(library_in_preload("/usr/$LIB/libretrybudget.so", "/l/libretrybudget.so"));
+	cr_assert(library_in_preload(":: libretrybudget.so", "/l/libretrybudget.so"));
 }
 
 /* Runs the command and returns its exit code; what it printed is in said. */

@@ -31,6 +31,26 @@ Test(limit, one_refusal_per_interval)
 	cr_assert_eq(held, 2);
 }
 
+/* A server's door has a limit of its own, and no destination. */
+Test(limit, one_turned_away_per_door_and_interval)
+{
+	static struct door door, other;
+	struct record record = { .event = EVENT_TURNED_AWAY, .door = &door };
+	int64_t held;
+
+	cr_assert(limit_pass(&record, NS_PER_S, 5, &held) && held == 0);
+	for (int i = 0; i < 30; i++)
+		cr_assert(!limit_pass(&record, NS_PER_S, 6 + i, &held));
+	record.door = &other;
+	cr_assert(limit_pass(&record, NS_PER_S, 7, &held) && held == 0);
+	record.door = &door;
+	cr_assert(limit_pass(&record, NS_PER_S, 5 + NS_PER_S, &held));
+	cr_assert_eq(held, 30);
+	limit_undo(&record, held);
+	cr_assert(limit_pass(&record, NS_PER_S, 5 + 2 * NS_PER_S, &held));
+	cr_assert_eq(held, 31);
+}
+
 Test(limit, recovered_only_after_something)
 {
 	int64_t held, t = NS_PER_S;
@@ -90,13 +110,41 @@ Test(limit, scribbled_cells)
 	}
 }
 
+Test(limit, a_scribbled_recovery_hides_no_other)
+{
+	int64_t held, now = 100 * NS_PER_S;
+
+	memset(&destination, 0, sizeof(destination));
+	destination.records[3] = INT64_MAX;
+	cr_assert_not(pass(EVENT_RECOVERED, now, &held), "of nothing");
+	cr_assert(pass(EVENT_REFUSED, now, &held));
+	cr_assert(pass(EVENT_RECOVERED, now + 1, &held));
+	cr_assert_not(pass(EVENT_RECOVERED, now + 2, &held));
+}
+
+Test(limit, a_scribbled_count_is_given_back_as_it_was)
+{
+	struct record record = { .event = EVENT_REFUSED, .destination = &destination };
+	int64_t held;
+
+	destination.held_back = INT64_MAX;
+	cr_assert(limit_pass(&record, 0, 1, &held));
+	limit_undo(&record, held);
+	cr_assert_eq(destination.held_back, INT64_MAX);
+}
+
+/* What was counted between the claim of the one that passes and its taking all is in its hands. */
+static _Atomic(int64_t) handed;
+
 static void *refuse_often(void *passed)
 {
 	int64_t held;
 
 	for (int i = 0; i < 10000; i++)
-		if (pass(EVENT_REFUSED, 1 + i, &held))
+		if (pass(EVENT_REFUSED, 1 + i, &held)) {
 			atomic_fetch_add((atomic_int *)passed, 1);
+			atomic_fetch_add(&handed, held);
+		}
 	return NULL;
 }
 
@@ -138,5 +186,5 @@ Test(limit, one_of_many_threads)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	cr_assert_eq(passed, 1);
-	cr_assert_eq(destination.held_back, 4 * 10000 - 1);
+	cr_assert_eq(destination.held_back + atomic_load(&handed), 4 * 10000 - 1);
 }

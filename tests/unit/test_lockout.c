@@ -211,3 +211,70 @@ Test(lockout, a_grid_beyond_the_key_table)
 		play_all(random_next(&random));
 	}
 }
+
+/* Where a breaker lets nobody by the budget is not asked, as in pace_nonblocking(). */
+static bool goes(int64_t now)
+{
+	const struct account *account = &world.account;
+	enum breaker_change change;
+
+	switch (breaker_ask(&world.budget.breaker, &world.policy.breaker, now, &change)) {
+	case BREAKER_HOLD:
+		return false;
+	case BREAKER_PROBE:
+		return budget_asked_wait(account, now, NULL) == 0;
+	default:
+		return budget_due(account, TOKENS(1), now) == 0 &&
+		       budget_admit(account, TOKENS(1), now) != REFUSED;
+	}
+}
+
+/* Anything at all in the cells, or near what belongs there. */
+static int64_t any_value(void)
+{
+	static const int64_t edges[] = { 0,         1,         -1,         INT64_MAX,
+		                         INT64_MIN, INT32_MAX, UINT32_MAX, INT64_MAX - 1 };
+
+	switch (random_upto(&world.random, 2)) {
+	case 0:
+		return edges[random_upto(&world.random, sizeof(edges) / sizeof(*edges) - 1)];
+	case 1:
+		return START_OF_TIME + random_upto(&world.random, SECONDS(200)) - SECONDS(100);
+	default:
+		return (int64_t)random_next(&world.random);
+	}
+}
+
+/* Nor by anything that another process writes, which then leaves it alone: an attempt goes within
+ * the longest time of the policy. */
+Test(lockout, scribbled_cells)
+{
+	cell64 *cells = (cell64 *)&world.budget;
+	size_t words = sizeof(world.budget) / sizeof(*cells);
+
+	for (size_t i = 0; i < 50 * words; i++) {
+		int64_t now = START_OF_TIME, bound;
+
+		world_start(&world, i + 1);
+		choose_words((int)(i / words));
+		world.policy.probe = SECONDS(2);
+		world.policy.retry_after_cap = SECONDS(3);
+		world.policy.breaker =
+		    (struct breaker_rule) { .on = i & 1, .open = SECONDS(4), .probes = 1 };
+		/* Of probes that seem to be under way nothing is known until both halves of the
+		 * ring have gone by. */
+		bound = SECONDS(3) + (i & 1 ? SECONDS(4) * 33 / 10 : 0);
+		budget_first_try(&world.account, now);
+		budget_failure(&world.account, false, now, &world.random);
+		if (i % 3)
+			atomic_store(&cells[i % words], any_value());
+		else
+			for (size_t k = 0; k < words; k++)
+				atomic_store(&cells[k], any_value());
+		while (!goes(now)) {
+			now += STEP;
+			cr_assert(now <= START_OF_TIME + bound + STEP, "round %zu, word %zu", i,
+			          i % words);
+		}
+	}
+}

@@ -41,13 +41,13 @@ static void see_together(int fd, void (*const *ways)(int fd), int count)
 
 static void see_the_end(int fd)
 {
-	traffic_received(fd, 0, 8, 0);
+	traffic_received(fd, 0, 8, 0, NULL);
 }
 
 static void see_a_reset(int fd)
 {
 	errno = ECONNRESET;
-	traffic_received(fd, -1, 8, 0);
+	traffic_received(fd, -1, 8, 0, NULL);
 }
 
 static void see_a_broken_pipe(int fd)
@@ -58,7 +58,7 @@ static void see_a_broken_pipe(int fd)
 
 static void see_bytes(int fd)
 {
-	traffic_received(fd, 3, 8, 0);
+	traffic_received(fd, 3, 8, 0, NULL);
 }
 
 static void see_the_connect_fail(int fd)

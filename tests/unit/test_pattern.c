@@ -114,6 +114,7 @@ Test(pattern, paths_and_lookups)
 	cr_expect_not(fits("unix:/run/x", "unix:/run/xy", NULL, 0));
 	cr_expect(fits("dns:*.internal", "dns:DB.internal", NULL, 0));
 	cr_expect(fits("dns:*.internal", "dns:db.internal.", NULL, 0));
+	cr_expect(fits("DNS:*.internal", "dns:db.internal", NULL, 0));
 	cr_expect_not(fits("dns:*.internal", "db.internal", NULL, 53));
 	cr_expect_not(fits("*.internal", "dns:db.internal", NULL, 0));
 }
@@ -193,6 +194,8 @@ static const char *const refused[][2] = {
 	{ "unix:run/x", "path" },
 	{ "dns:", "empty" },
 	{ "dns:x:53", "no port" },
+	{ "Dns:x:53", "no port" },
+	{ "UNIX:5432", "small letters" },
 };
 
 Test(pattern, refused_with_a_remedy)
@@ -263,7 +266,8 @@ Test(pattern, printed_as_written)
 		                            "a:8000-8999",      "10.1.0.0/16:5432",
 		                            "192.0.2.7",        "[2001:db8::]/32:443",
 		                            "unix:/run/*.sock", "dns:*.internal",
-		                            "[::]/0",           "0.0.0.0/0:1" };
+		                            "[::]/0",           "0.0.0.0/0:1",
+		                            "dns.:53",          "unix.:1-2" };
 
 	config_defaults(&config);
 	for (int i = 0; i < (int)(sizeof(same) / sizeof(*same)); i++) {

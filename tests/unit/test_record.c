@@ -42,6 +42,13 @@ Test(record, other_events)
 	record.err = 4000;
 	cr_assert_str_eq(line_of(&record, 0, ""),
 	                 "event=attempt prog=orderd dest=dns:db.internal kind=retry errno=4000");
+	record = (struct record) { .event = EVENT_SPREAD,
+		                   .destination = &destination,
+		                   .observe = true,
+		                   .wait = 5 * NS_PER_S };
+	cr_assert_eq(strncmp(line_of(&record, 0, NULL), "event=would-spread prog=orderd dest=", 36),
+	             0);
+	cr_assert(strstr(line_of(&record, 0, NULL), " wait_ms=5000") != NULL);
 	record = (struct record) { .event = EVENT_CONFIG_ERROR,
 		                   .file = "/etc/retrybudget.ini",
 		                   .line = 12,
@@ -49,13 +56,35 @@ Test(record, other_events)
 	cr_assert_str_eq(line_of(&record, 0, NULL),
 	                 "event=config-error prog=orderd file=/etc/retrybudget.ini line=12 "
 	                 "msg=\"unknown key 'flor': did you mean \\x22floor\\x22?\"");
-	static const char *const names[] = { "loaded",    "config-error", "reloaded",
-		                             "attempt",   "retrying",     "refused",
-		                             "exhausted", "recovered",    "scope" };
-	for (int event = EVENT_LOADED; event <= EVENT_SCOPE; event++) {
+	static const char *const names[] = { "loaded",         "config-error", "reloaded",
+		                             "attempt",        "retrying",     "refused",
+		                             "exhausted",      "recovered",    "turned-away",
+		                             "scope",          "breaker-open", "breaker-half-open",
+		                             "breaker-closed", "spread" };
+	for (int event = EVENT_LOADED; event <= EVENT_SPREAD; event++) {
 		record = (struct record) { .event = (enum event)event };
 		cr_assert_str_eq(record_event(&record), names[event]);
 	}
+}
+
+Test(record, turned_away)
+{
+	static struct door door;
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(8080) };
+	struct record record = { .event = EVENT_TURNED_AWAY,
+		                 .door = &door,
+		                 .listen = (struct sockaddr *)&in,
+		                 .listen_len = sizeof(in),
+		                 .policy = "web",
+		                 .tokens = 250,
+		                 .capacity = 10000,
+		                 .queue = 17 };
+
+	cr_assert_str_eq(line_of(&record, 412, NULL),
+	                 "event=turned-away prog=orderd listen=0.0.0.0:8080 policy=web "
+	                 "tokens=0.2/10 queue=17 held_back=412");
+	record.observe = true;
+	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-turn-away ") != NULL);
 }
 
 static const char *address_text(const void *from, socklen_t len)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ static void make_base(uid_t user)
 	cr_assert_not_null(mkdtemp(base));
 	cr_assert_eq(chmod(base, 01777), 0);
 	snprintf(directory, sizeof(directory), "%s/retrybudget-%u", base, user);
-	snprintf(file, sizeof(file), "%s/default-v1", directory);
+	snprintf(file, sizeof(file), "%s/default-v4", directory);
 }
 
 static void remove_base(void)
@@ -116,6 +117,34 @@ static bool opens_process_without_descriptors(void)
 Test(region, process_with_all_descriptors_closed)
 {
 	cr_assert(in_child(opens_process_without_descriptors, 0));
+}
+
+/* A file that is there has its size already, one that is not would have to grow. */
+static bool opens_where_files_are_small(void)
+{
+	struct rlimit small = { 4096, 4096 };
+	struct region *process, *known, *created;
+	const char *why, *why_known, *why_created;
+
+	if (setrlimit(RLIMIT_FSIZE, &small) != 0)
+		return false;
+	process = region_open(SCOPE_PROCESS, "default", &why);
+	known = user_region(&why_known);
+	created = region_open_in(base, SCOPE_USER, "other", &why_created);
+	return process && process->magic == REGION_MAGIC && !why && known && !why_known &&
+	       known->tally.attempts == 1 && created && why_created;
+}
+
+Test(region, files_may_not_grow)
+{
+	const char *why;
+	struct region *region;
+
+	make_base(geteuid());
+	region = user_region(&why);
+	count(&region->tally.attempts);
+	cr_assert(in_child(opens_where_files_are_small, 0), "ended by SIGXFSZ, perhaps");
+	remove_base();
 }
 
 static bool sees_count_of_user_region(void)
@@ -441,7 +470,7 @@ Test(region, host_is_shared_by_what_starts_as_root)
 	cr_assert_eq(region->tally.attempts, 1);
 	cr_assert(in_child(is_left_out, NOBODY));
 	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
-	snprintf(file, sizeof(file), "%s/default-v1", directory);
+	snprintf(file, sizeof(file), "%s/default-v4", directory);
 	cr_assert_eq(stat(directory, &is), 0);
 	cr_assert_eq(is.st_mode & 07777, 0755);
 	cr_assert_eq(stat(file, &is), 0);

@@ -434,7 +434,7 @@ Test(strategies, the_load_that_retries_add)
 	}
 }
 
-/* --- more of a parameter --- */
+/* --- more of a parameter, or less of one that is in the way --- */
 
 /* Retries let through in one and the same schedule. */
 static int64_t gone_with(const struct policy *policy, uint64_t seed, int successes)
@@ -457,6 +457,35 @@ Test(strategies, more_of_a_parameter_never_means_fewer_retries)
 		int64_t values[6];
 		int64_t slack; /* retries by which chance may turn it */
 	} known[] = {
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, bucket.capacity),
+		  { 1000, 3000, 10000, 50000, TOKENS(1000), TOKENS(1000000) },
+		  0 },
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, bucket.earn),
+		  { 0, 10, 100, 300, 1000, 10000 },
+		  0 },
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, bucket.floor),
+		  { 0, 10, 100, 200, 1000, 10000 },
+		  0 },
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, bucket.start),
+		  { 0, 200000, 400000, 600000, 800000, PPM_WHOLE },
+		  0 },
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, bucket.threshold),
+		  { 900000, 700000, 500000, 300000, 100000, 0 },
+		  0 },
+		{ STRATEGY_BUCKET,
+		  offsetof(struct policy, cost),
+		  { 10000, 5000, 3000, 2000, 1000, 100 },
+		  0 },
+		{ STRATEGY_BUCKET, offsetof(struct policy, instances), { 64, 16, 8, 4, 2, 1 }, 0 },
+		{ STRATEGY_WINDOW,
+		  offsetof(struct policy, cost),
+		  { 10000, 5000, 3000, 2000, 1000, 100 },
+		  0 },
 		{ STRATEGY_WINDOW,
 		  offsetof(struct policy, ratio),
 		  { 0, 50, 100, 200, 1000, 10000 },

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads that ask for the last retry, stepped through at every atomic access: the strategies
- * are compiled into this file with their atomics turned into points where the other thread may take
- * over. There are too many schedules to walk them all, so they are drawn; and one thread is stopped
- * for good after each of its steps, which is what a kill does.
- *
- * Not built for ThreadSanitizer, which does not know coroutines; nothing runs in parallel here.
+ * Two threads that ask for the last retry, stepped through at every atomic access (interleave.h).
+ * There are too many schedules to walk them all, so they are drawn; and one thread is killed after
+ * each of its steps.
  */
 #ifndef __SANITIZE_THREAD__
 
@@ -19,22 +16,7 @@
 #define concurrency_end      stepped_concurrency_end
 #include "budget_fixture.h"
 #include "budget/strategy.h"
-
-#include <ucontext.h>
-
-static void step(void);
-
-static bool compare_exchange(cell64 *cell, int64_t *seen, int64_t next)
-{
-	step();
-	return atomic_compare_exchange_strong(cell, seen, next);
-}
-
-static int64_t load(const cell64 *cell)
-{
-	step();
-	return *cell;
-}
+#include "interleave.h"
 
 #undef atomic_load
 #undef atomic_compare_exchange_weak
@@ -48,31 +30,18 @@ static int64_t load(const cell64 *cell)
 #define within concurrency_within
 #include "../../shim/budget/concurrency.c"
 
-enum { STACK = 256 * 1024, FOREVER = INT32_MAX };
-
 static struct actor {
 	int64_t now;
 	bool give_back; /* the process-wide bucket says no */
-	int lives;      /* steps after which it is killed */
-	bool went, done;
-	ucontext_t context;
+	bool went;
 } actors[2];
 
 static struct world world;
 static const struct strategy_calls *calls;
-static ucontext_t scheduler;
-static struct actor *running;
-static char stacks[2][STACK];
 
-static void step(void)
+static void act(int who)
 {
-	if (running)
-		swapcontext(&running->context, &scheduler);
-}
-
-static void act(void)
-{
-	struct actor *me = running;
+	struct actor *me = &actors[who];
 	int64_t taken = calls->take(&world.account, 1000, me->now);
 
 	me->went = taken >= 0;
@@ -80,7 +49,6 @@ static void act(void)
 		calls->give_back(&world.account, taken, false);
 		me->went = false;
 	}
-	me->done = true;
 }
 
 static void cast(enum strategy strategy)
@@ -94,31 +62,30 @@ static void cast(enum strategy strategy)
 	world.policy.window_min = TOKENS(1);
 	world.policy.min_concurrency = 1;
 	for (int i = 0; i < 2; i++) {
-		actors[i] = (struct actor) { .now = START_OF_TIME, .lives = FOREVER };
-		getcontext(&actors[i].context);
-		actors[i].context.uc_stack.ss_sp = stacks[i];
-		actors[i].context.uc_stack.ss_size = STACK;
-		actors[i].context.uc_link = &scheduler;
-		makecontext(&actors[i].context, act, 0);
+		actors[i] = (struct actor) { .now = START_OF_TIME };
+		threads[i].lives = FOREVER;
 	}
+}
+
+static bool can_go(int who)
+{
+	return !threads[who].done && threads[who].lives != 0;
 }
 
 /* One schedule: turns of random lengths, some of them a step, some to the end. */
 static void run(uint64_t *random)
 {
-	while (!actors[0].done || !actors[1].done) {
+	interleaved = act;
+	threads_start();
+	while (can_go(0) || can_go(1)) {
 		int who = (int)random_upto(random, 1);
 		int64_t turn = random_upto(random, 5) ? random_upto(random, 30) : FOREVER;
 
-		if (actors[who].done || actors[who].lives == 0)
+		if (!can_go(who))
 			who = !who;
-		if (actors[who].done || actors[who].lives == 0)
-			return;
-		for (; turn >= 0 && !actors[who].done && actors[who].lives > 0; turn--) {
-			actors[who].lives -= actors[who].lives != FOREVER;
-			running = &actors[who];
-			swapcontext(&scheduler, &running->context);
-			running = NULL;
+		for (; turn >= 0 && can_go(who); turn--) {
+			threads[who].lives -= threads[who].lives != FOREVER;
+			thread_step(who);
 		}
 	}
 }
@@ -166,10 +133,10 @@ Test(strategies_interleave, a_kill_at_any_step_leaves_a_valid_budget)
 	for (int lives = 0; lives < 400; lives++) {
 		for (int i = 0; i < 2; i++) {
 			cast(both[i]);
-			actors[0].lives = lives;
+			threads[0].lives = lives;
 			actors[0].give_back = lives % 2;
 			run(&random);
-			cr_assert(actors[1].done);
+			cr_assert(threads[1].done);
 			cr_assert(!actors[0].went || !actors[1].went);
 			cr_assert_leq(
 			    slices_covering(&world.budget.spent, SECONDS(10), START_OF_TIME),

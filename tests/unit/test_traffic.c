@@ -198,7 +198,7 @@ Test(traffic, an_interrupted_call_tells_nothing)
 
 	host_send(talk.host, "ask");
 	errno = EINTR;
-	cr_assert_eq(traffic_received(talk.host, -1, 8, 0), -1);
+	cr_assert_eq(traffic_received(talk.host, -1, 8, 0, NULL), -1);
 	cr_expect_eq(errno, EINTR);
 	cr_assert_eq(traffic_sent(talk.host, -1, 0, 0), -1);
 	cr_expect_eq(errno, EINTR);
@@ -212,11 +212,11 @@ Test(traffic, errno_and_result_are_kept)
 	errno = ENOTTY;
 	cr_expect_eq(traffic_sent(talk.host, 7, 0, 0), 7);
 	cr_expect_eq(errno, ENOTTY);
-	cr_expect_eq(traffic_received(talk.host, 9, 9, 0), 9);
+	cr_expect_eq(traffic_received(talk.host, 9, 9, 0, NULL), 9);
 	cr_expect_eq(errno, ENOTTY);
 	cr_expect_eq(traffic_sent(talk.host, 1, 0, 0), 1);
 	errno = ECONNRESET;
-	cr_expect_eq(traffic_received(talk.host, -1, 9, 0), -1);
+	cr_expect_eq(traffic_received(talk.host, -1, 9, 0, NULL), -1);
 	cr_expect_eq(errno, ECONNRESET);
 }
 

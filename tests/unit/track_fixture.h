@@ -8,6 +8,7 @@
 
 #include "hook/real.h"
 #include "track/attempt.h"
+#include "track/oracle.h"
 #include "track/state.h"
 #include "track/thread.h"
 #include "track/traffic.h"
@@ -102,7 +103,7 @@ static inline ssize_t host_send(int fd, const char *text)
 
 	if (!(socket_watched(fd) & WATCH_WRITE))
 		return send(fd, text, n, MSG_NOSIGNAL);
-	print = traffic_look(fd, text, n);
+	print = traffic_begin(fd, traffic_look(fd, text, n));
 	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, print);
 }
 
@@ -113,7 +114,7 @@ static inline ssize_t host_recv(int fd, size_t n, int flags)
 	cr_assert(n <= sizeof(data));
 	if (!(socket_watched(fd) & WATCH_READ))
 		return recv(fd, data, n, flags);
-	return traffic_received(fd, recv(fd, data, n, flags), n, flags);
+	return traffic_received(fd, recv(fd, data, n, flags), n, flags, data);
 }
 
 static inline int host_close(int fd)
@@ -209,9 +210,9 @@ static inline void until_state(int fd, int state)
 /* Waits until the peer's kernel has acknowledged everything. */
 static inline void until_acknowledged(int fd)
 {
-	for (int ms = 0; ms < PATIENT_MS && !outcome_taken(fd); ms++)
+	for (int ms = 0; ms < PATIENT_MS && !oracle_taken(fd); ms++)
 		usleep(1000);
-	cr_assert(outcome_taken(fd));
+	cr_assert(oracle_taken(fd));
 }
 
 static inline void peer_says(const struct talk *talk, const char *text)
@@ -267,7 +268,7 @@ static inline int64_t failures_in(const struct tally *tally)
 {
 	int64_t sum = 0;
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < FAILURE_COUNT; i++)
 		sum += tally->failures[i];
 	return sum;
 }

@@ -7,7 +7,14 @@ fail the test, as long as it does not grow: each has a bound of its own."""
 OVERALL = 0.95  # goal: precision and recall each, over all clients together
 EACH = 0.85  # goal: and for each client
 REFUSED = 0.01  # goal: of the requests of a client that never retries
+CHANCE = 2  # standard deviations of a share of n, by which it may fall short of a goal that it meets
 UNLABELLED = 0.05  # of the attempts; beyond, the measurement says too little
+
+
+def least(n):
+    """What a client is held to by n cases: the goal, but for what may be chance."""
+    return EACH - CHANCE * (EACH * (1 - EACH) / max(n, 1)) ** 0.5
+
 
 # Where only some requests fail, and where all do. In the second nothing tells new work from a
 # storm: a destination from which nothing but failures comes gets a few entries of a list, and then

@@ -40,8 +40,15 @@ def heading():
     print(f"{'':<26} {'':<8} {'':>7} {'':>6} {'(frst)':>6} {'':>6} {'(rtry)':>6} {'up':>6}")
 
 
-def problems_of(client, results, total, partly):
+def of_client(done, client):
+    """What was measured of its guesses."""
+    return [r for r in done if r["client"] == client.name and r["mode"] == "observe"]
+
+
+def problems_of(client, done):
     """What of one client is below its bounds."""
+    results = of_client(done, client)
+    total, partly = sum_of(results, {c.name for c in CONDITIONS}), sum_of(results, PARTIAL)
     found = [f"{r['condition']}: {p}" for r in results for p in r["problems"]]
     made = partly.true_retry + partly.false_first
     if client.name in bounds.SHORT:
@@ -49,9 +56,13 @@ def problems_of(client, results, total, partly):
         if made >= bounds.ENOUGH and not low <= (partly.true_retry + partly.false_retry) / made <= high:
             found.append(f"{partly.true_retry + partly.false_retry} retries called so, {made} made")
     elif made:  # a client that never retries has neither; its false alarms count in the whole
-        for what, value in (("precision", partly.precision()), ("recall", partly.recall())):
-            if value is None or value < bounds.EACH:
-                found.append(f"{what} {share(value)}, at least {bounds.EACH} is the goal")
+        called = partly.true_retry + partly.false_retry
+        for what, value, n in (("precision", partly.precision(), called),
+                               ("recall", partly.recall(), made)):
+            least = bounds.least(n)
+            if value is None or value < least:
+                found.append(f"{what} {share(value)} of {n}, at least {least:.3f} is held to "
+                             f"({bounds.EACH} is the goal)")
     known = total.total()
     if total.unlabelled > bounds.UNLABELLED * (known + total.unlabelled):
         found.append(f"{total.unlabelled} attempts without a known unit, {known} with one")
@@ -63,27 +74,39 @@ def problems_of(client, results, total, partly):
 
 
 def refusals(done):
+    """What a budget costs the clients that never retry: (client, condition, requests, served,
+    refused, seconds, problems, stopped, ok or FAIL or short), for each of their conditions."""
+    found = {}
+    for r in done:
+        if r["mode"] == "enforce":
+            found.setdefault((r["client"], r["condition"]), []).append(r)
+    for (client, condition), rows in found.items():
+        requests, served, refused, seconds = (sum(r.get(what, 0) for r in rows) for what in
+                                              ("requests", "served", "refused", "seconds"))
+        problems = [p for r in rows for p in r["problems"]]
+        most = bounds.REFUSED_AT_HALF if condition == "50 %" else bounds.REFUSED
+        failed = bool(problems) or not requests or refused > max(1, most * requests)
+        short = refused > bounds.REFUSED * requests
+        yield (client, condition, requests, served, refused, seconds, problems,
+               any(r.get("stopped") for r in rows), "FAIL" if failed else "short" if short else "")
+
+
+def print_refusals(done):
     """The rows of the clients that never retry; returns (passed, failed)."""
-    rows = [r for r in done if r["mode"] == "enforce"]
+    rows = list(refusals(done))
     if not rows:
         return 0, 0
     print("\nWhat the budget costs clients that never retry, with the built-in defaults: requests")
     print(f"refused (at most {bounds.REFUSED:.0%} is the goal), and the time that all of them took.")
     print(f"\n{'client':<26} {'failing':<8} {'requests':>9} {'served':>7} {'refused':>8} "
           f"{'share':>7} {'seconds':>8}")
-    bad = 0
-    for r in rows:
-        requests, refused = r.get("requests", 0), r.get("refused", 0)
-        most = bounds.REFUSED_AT_HALF if r["condition"] == "50 %" else bounds.REFUSED
-        failed = bool(r["problems"]) or not requests or refused > max(1, most * requests)
-        short = refused > bounds.REFUSED * requests and not failed
-        bad += failed
-        print(f"{r['client']:<26} {r['condition']:<8} {requests:>9} {r.get('served', 0):>7} "
+    for client, condition, requests, served, refused, seconds, problems, stopped, verdict in rows:
+        print(f"{client:<26} {condition:<8} {requests:>9} {served:>7} "
               f"{refused:>8} {refused / requests if requests else 0:>7.1%} "
-              f"{r.get('seconds', 0):>7.1f}{'+' if r.get('stopped') else ' '}"
-              f"{'  FAIL' if failed else '  short' if short else ''}")
-        for p in r["problems"]:
+              f"{seconds:>7.1f}{'+' if stopped else ' '}{'  ' + verdict if verdict else ''}")
+        for p in problems:
             print(f"    {p}")
+    bad = sum(row[-1] == "FAIL" for row in rows)
     return len(rows) - bad, bad
 
 
@@ -110,6 +133,12 @@ def overall(done):
     return good, bad
 
 
+def fallen(done, clients):
+    """The clients that are below a bound."""
+    refused = {row[0] for row in refusals(done) if row[-1] == "FAIL"}
+    return [c for c in clients if c.name in refused or problems_of(c, done)]
+
+
 def print_all(done, clients, wrong, seconds):
     """Prints everything; wrong: in what the measure itself fails (selftest.py). Returns the number
     of failures."""
@@ -117,13 +146,11 @@ def print_all(done, clients, wrong, seconds):
     passed, failed = int(not wrong), int(bool(wrong))
     complaints = []
     for client in clients:
-        rows = [r for r in done if r["client"] == client.name and r["mode"] == "observe"]
-        for r in rows:
-            line(client.name, r["condition"], Confusion(**r.get("confusion", {})))
-        total = sum_of(rows, {c.name for c in CONDITIONS})
-        partly = sum_of(rows, PARTIAL)
-        found = problems_of(client, rows, total, partly)
-        line(client.name, "partly", partly, "  FAIL" if found else
+        rows = of_client(done, client)
+        for condition in dict.fromkeys(r["condition"] for r in rows):
+            line(client.name, condition, sum_of(rows, {condition}))
+        found = problems_of(client, done)
+        line(client.name, "partly", sum_of(rows, PARTIAL), "  FAIL" if found else
              "  short" if client.name in bounds.SHORT else "")
         if found:
             complaints.append((client.name, found, rows))
@@ -132,7 +159,7 @@ def print_all(done, clients, wrong, seconds):
     watched = [r for r in done if r["mode"] == "observe"]
     line("all clients", "partly", sum_of(watched, PARTIAL))
     line("all clients", "wholly", sum_of(watched, WHOLE))
-    good, bad = refusals(done)
+    good, bad = print_refusals(done)
     passed, failed = passed + good, failed + bad
     print()
     for client in clients:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Asks 127.0.0.1 for the address of a name, n times, with c-ares. Usage: cares.py NAME N TRIES"""
+"""Asks 127.0.0.1 for the address of a name, n times, with c-ares. MS: until the first repetition.
+Usage: cares.py NAME N TRIES MS"""
 
 import select
 import sys
 
 import pycares
 
-name, queries, tries = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-channel = pycares.Channel(servers=["127.0.0.1"], timeout=0.25, tries=tries, lookups="b")
+name, queries, tries, ms = sys.argv[1], *map(int, sys.argv[2:5])
+channel = pycares.Channel(servers=["127.0.0.1"], timeout=ms / 1000, tries=tries, lookups="b")
 
 
 def answered(result, error):

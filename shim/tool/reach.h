@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Will the shim reach a program? Shared by `run`, which refuses if not, and `inspect`. */
-#ifndef RETRYBUDGET_TOOL_INSPECT_H
-#define RETRYBUDGET_TOOL_INSPECT_H
+#ifndef RETRYBUDGET_TOOL_REACH_H
+#define RETRYBUDGET_TOOL_REACH_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -15,6 +15,7 @@ enum {
 
 struct verdict {
 	int code;                         /* 0 = the shim will reach it, else one of the above */
+	bool asan;                        /* the program has ASan in a shared library */
 	char library[PATH_MAX];           /* absolute: the one that fits the program */
 	char message[PATH_MAX * 2 + 256]; /* code != 0: one sentence saying what and the remedy */
 };
@@ -22,9 +23,6 @@ struct verdict {
 /* Looks at what `command` would start: found along PATH as execvp(3) does, scripts followed to
  * their interpreter. A file of a format we do not know is left to exec, and gets the benefit of
  * doubt. */
-void inspect_command(const char *command, struct verdict *verdict);
-
-/* True if an entry of the LD_PRELOAD list names the library already. */
-bool preload_has(const char *list, const char *library);
+void reach_command(const char *command, struct verdict *verdict);
 
 #endif

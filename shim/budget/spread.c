@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting losses by the second, and handing out delays. */
+#include "budget/spread.h"
+
+#include "budget/backoff.h"
+#include "budget/policy.h"
+
+#define COUNT_BITS 24
+#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* Scribbled over where it is no count. */
+static int64_t usual_of(const struct spread *spread)
+{
+	int64_t usual = LOAD(spread->usual);
+
+	return usual < 0 || usual > COUNT_MASK ? 0 : usual;
+}
+
+/* What was usual in the seconds before this one. A server that ends each connection after its reply
+ * does so all the time; one that starts anew, all at once. */
+static int64_t fade(int64_t usual, int64_t count, int64_t seconds)
+{
+	if (seconds < 1 || seconds > COUNT_BITS)
+		return 0;
+	if (usual < 2 * count) /* two seconds ago it will have been as many */
+		usual = 2 * count;
+	return usual >> seconds;
+}
+
+/* Counts one. Returns how many there were in this second. */
+static int64_t count_loss(struct spread *spread, int64_t now)
+{
+	int64_t second = now / NS_PER_S, word = LOAD(spread->counted), next;
+
+	do {
+		if (word >> COUNT_BITS == second)
+			next = word + ((word & COUNT_MASK) < COUNT_MASK);
+		else
+			next = second << COUNT_BITS | 1;
+	} while (!atomic_compare_exchange_weak(&spread->counted, &word, next));
+	if (word >> COUNT_BITS != second)
+		STORE(spread->usual,
+		      fade(usual_of(spread), word & COUNT_MASK, second - (word >> COUNT_BITS)));
+	return next & COUNT_MASK;
+}
+
+static bool is_on(int64_t began, int64_t over, int64_t now)
+{
+	return began > 0 && began <= now && now - began < over;
+}
+
+bool spread_lost(struct spread *spread, int64_t over, int64_t now)
+{
+	int64_t began = LOAD(spread->began), count = count_loss(spread, now);
+
+	if (is_on(began, over, now)) {
+		atomic_fetch_add(&spread->left, 1);
+		return false;
+	}
+	if (count < SPREAD_MANY || count <= 2 * usual_of(spread) ||
+	    !atomic_compare_exchange_strong(&spread->began, &began, now))
+		return false;
+	STORE(spread->left, count);
+	return true;
+}
+
+int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t *random)
+{
+	int64_t began = LOAD(spread->began), left = LOAD(spread->left);
+
+	if (over <= 0 || !is_on(began, over, now))
+		return 0;
+	do {
+		if (left <= 0)
+			return 0;
+	} while (!atomic_compare_exchange_weak(&spread->left, &left, left - 1));
+	return random_upto(random, over - (now - began));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* A server is given a connection: new work, or one of those that its door turns away. */
+#include "hook/hook.h"
+#include "pace/queue.h"
+#include "pace/turn_away.h"
+#include "track/entrance.h"
+#include "track/memory.h"
+#include "track/sockets.h"
+#include "track/thread.h"
+
+#define WITHOUT_FLAGS (-1) /* the host called accept, not accept4 */
+
+static int accepted(int fd)
+{
+	if (fd >= 0 && shim_ready()) {
+		thread_asked(true);
+		socket_created(fd, WATCH_SERVER);
+	}
+	return fd;
+}
+
+static inline int next_accept(int fd, struct sockaddr *address, socklen_t *len, int flags)
+{
+	return flags == WITHOUT_FLAGS ? real.accept(fd, address, len)
+	                              : real.accept4(fd, address, len, flags);
+}
+
+/* The kernel has the length overwritten by that of an address which the host never gets to see. */
+static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, socklen_t *len,
+                                             int flags)
+{
+	bool has_length = address && memory_is_there(len, sizeof(*len));
+	socklen_t room = has_length ? *len : 0;
+	struct entrance entrance = { .rule = NULL };
+	struct queue queue;
+	struct shelter shelter;
+	bool interrupted;
+	int peer;
+
+	queue_enter(&queue, fd);
+	do {
+		entrance_refresh();
+		peer = next_accept(fd, address, len, flags);
+		if (peer < 0)
+			return peer;
+		/* From here on the host's handler would leave it open, and nobody would answer. */
+		shelter_enter(&shelter);
+		entrance_judge(&entrance, fd);
+		if (!entrance.rule) {
+			accepted(peer);
+			shelter_leave(&shelter);
+			return peer;
+		}
+		turn_away(peer, entrance.rule, queue_turning_away(&queue) ? fd : -1);
+		entrance_tell(&entrance, fd);
+		interrupted = turn_away_interrupted(&shelter);
+		shelter_leave(&shelter);
+		if (has_length)
+			*len = room;
+	} while (queue_again(&queue, interrupted));
+	return -1;
+}
+
+int accept(int fd, struct sockaddr *address, socklen_t *len)
+{
+	if (entrance_guarded())
+		return guarded(fd, address, len, WITHOUT_FLAGS);
+	return accepted(real.accept(fd, address, len));
+}
+
+int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
+{
+	if (entrance_guarded() && flags != WITHOUT_FLAGS)
+		return guarded(fd, address, len, flags);
+	return accepted(real.accept4(fd, address, len, flags));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A request that may be one sent again on a kept connection: judged and paced before its first
+ * byte, as a connect is. */
+#include "hook/request.h"
+
+#include "hook/data.h"
+#include "pace/pace.h"
+#include "track/asking.h"
+#include "track/inside.h"
+#include "track/memory.h"
+#include "track/session.h"
+
+#include <errno.h>
+
+static bool is_cut(int fd, struct socket_entry *entry)
+{
+	return atomic_load_explicit(&entry->phase, memory_order_relaxed) == PHASE_CUT &&
+	       socket_believe(fd, entry);
+}
+
+/* True: it must not be sent. */
+static __attribute__((noinline)) bool is_refused(int fd, uint32_t print, int flags, ssize_t *result)
+{
+	struct socket_entry *entry = socket_find(fd);
+	struct attempt try;
+
+	if (!entry)
+		return false;
+	*result = 0;
+	if (is_cut(fd, entry))
+		return true;
+	if (!attempt_begin_request(&try, fd, print, flags))
+		return false;
+	if (pace(&try)) {
+		attempt_start_request(&try);
+		return false;
+	}
+	errno = try.told ? try.told : try.saved_errno;
+	if (try.told)
+		*result = -1;
+	return true;
+}
+
+/* What was decided inside the session is done to what carries it. */
+static bool carrier_is_held(int fd, ssize_t *result)
+{
+	struct socket_entry *entry = socket_find(fd);
+	int told = session_told(fd);
+
+	*result = told ? -1 : 0;
+	if (told)
+		errno = told;
+	return told || (entry && is_cut(fd, entry));
+}
+
+bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result)
+{
+	if (session_carries(fd)) {
+		*print = 0;
+		return carrier_is_held(fd, result);
+	}
+	if (traffic_may_retry(fd, *print) && is_refused(fd, *print, flags, result))
+		return true;
+	*print = traffic_begin(fd, *print);
+	return false;
+}
+
+uint32_t request_begin_inside(int fd, const void *data, size_t n)
+{
+	uint32_t print = inside_look(fd, data, n);
+	int saved = errno;
+	ssize_t result;
+
+	if (traffic_may_retry(fd, print) && is_refused(fd, print, 0, &result)) {
+		if (result < 0)
+			session_tell(fd, errno);
+		errno = saved;
+		return 0;
+	}
+	errno = saved;
+	return asking_begin(fd, print);
+}
+
+size_t parts_size(const struct iovec *parts, size_t count)
+{
+	const size_t most = MEMORY_MOST / sizeof(*parts);
+	size_t sum = 0;
+
+	if (count > most)
+		count = most;
+	if (!memory_is_there(parts, count * sizeof(*parts)))
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		sum += parts[i].iov_len;
+	return sum;
+}
+
+size_t message_size(const struct msghdr *message)
+{
+	return memory_is_there(message, sizeof(*message))
+	           ? parts_size(message->msg_iov, message->msg_iovlen)
+	           : 0;
+}

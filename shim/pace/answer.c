@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* What the host is told of a verdict, what the log says, and what is counted. */
+#include "pace/answer.h"
+
+#include "hook/real.h"
+#include "track/flight.h"
+#include "track/session.h"
+
+#include <errno.h>
+#include <netdb.h>
+
+/* A datagram goes whatever is decided, unless the file asks for more. */
+static bool passes(const struct attempt *try)
+{
+	return try->passes || (try->is_datagram && try->account.policy->udp_deny == UDP_PASS) ||
+	       (try->is_request && try->account.policy->http_deny == HTTP_DENY_PASS);
+}
+
+void answer_say(const struct attempt *try, enum event event, int err, int64_t wait, int64_t now)
+{
+	const struct account *account = &try->account;
+	struct destination *destination = try->trial.destination;
+	struct record record = {
+		.event = event,
+		.destination = destination,
+		.policy = try->label,
+		.address = try->address,
+		.address_len = try->len,
+		.failure = (enum failure)destination->last_failure,
+		.observe = account->policy->mode == MODE_OBSERVE || passes(try),
+		.streak = account->budget->streak,
+		.process_tokens = bucket_level(account->process, account->process_rule, now),
+		.process_capacity = account->process_rule->capacity,
+		.wait = wait,
+	};
+
+	if (record.streak < 0) /* scribbled over */
+		record.streak = 0;
+	record.tokens = budget_level(account, now, &record.capacity);
+	*(try->fd < 0 ? &record.eai : &record.err) = err;
+	report(&record, now);
+}
+
+int answer_errno(const struct attempt *try)
+{
+	int64_t last = try->trial.destination->last_errno;
+
+	if (try->account.policy->deny_errno)
+		return try->account.policy->deny_errno;
+	/* Shared memory is clamped to what a connect can end in. */
+	return failure_of((int)last, try->is_unix) ? (int)last : ECONNREFUSED;
+}
+
+static int last_eai(const struct attempt *try)
+{
+	switch ((int)atomic_load(&try->trial.destination->last_eai)) {
+	case EAI_FAIL:
+		return EAI_FAIL;
+	case EAI_NONAME:
+		return EAI_NONAME;
+	default:
+		/* EAI_SYSTEM would need the errno that came with it. */
+		return EAI_AGAIN;
+	}
+}
+
+bool answer_admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now)
+{
+	count(&shim_region->trouble);
+	try->paid = admission == ADMITTED && try->trial.retry;
+	try->admitted = now;
+	if (admission == ADMITTED_PROBE)
+		TALLY(try, probes);
+	if (waited > 0)
+		TALLY(try, waited);
+	if (try->account.budget->streak == 1 && try->trial.retry)
+		answer_say(try, EVENT_RETRYING, 0, waited, now);
+	return true;
+}
+
+bool answer_refused(struct attempt *try, int err, bool exhausted, int64_t waited, int64_t now)
+{
+	bool goes = passes(try);
+
+	TALLY(try, refused);
+	if (!goes) {
+		attempt_unanswered(try, now);
+		flight_end_attempt(try); /* a first try has been counted when it began */
+	}
+	if (exhausted)
+		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
+	answer_say(try, EVENT_REFUSED, err, waited, now);
+	return goes;
+}
+
+bool answer_unsent(struct attempt *try, int err)
+{
+	try->told = err;
+	if (try->trial.retry)
+		attempt_unanswered(try, try->answered.at);
+	flight_end_attempt(try); /* a first try has been counted when it began */
+	return false;
+}
+
+/* A request on a kept connection. Its end is one that every client has to stand (RFC 9112 9.3.1):
+ * a server may close an idle connection at any time. The next connect is then a retry. */
+static bool refused_request(struct attempt *try, bool exhausted, int64_t waited, int64_t now)
+{
+	int saved = errno;
+
+	if (try->account.policy->http_deny == HTTP_DENY_CLOSE) {
+		struct socket_entry *entry = socket_find(try->fd);
+
+		/* A TLS server answers the end of the stream, and that answer would be answered by
+		 * a reset, which no idle connection meets. */
+		real.shutdown(try->fd, session_carries(try->fd) ? SHUT_RD : SHUT_RDWR);
+		errno = saved;
+		if (entry) {
+			atomic_fetch_or(&entry->traits, TRAIT_TURNED_AWAY);
+			/* Other numbers of the socket move with it. */
+			if (!socket_move(try->fd, entry, (enum phase)atomic_load(&entry->phase),
+			                 PHASE_CUT))
+				socket_phase(try->fd, entry, PHASE_CUT);
+		}
+	} else {
+		try->told = ECONNRESET;
+	}
+	return answer_refused(try, ECONNRESET, exhausted, waited, now);
+}
+
+bool answer_refused_now(struct attempt *try, bool exhausted, int64_t waited, int64_t now)
+{
+	if (try->is_request)
+		return refused_request(try, exhausted, waited, now);
+	if (!try->is_datagram) /* for which the host is told nothing */
+		try->told = try->fd < 0 ? last_eai(try) : answer_errno(try);
+	return answer_refused(try, try->told, exhausted, waited, now);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a verdict: counted, written down, and told to the host through try->told. Inside this
+ * room only. waited: ns that the attempt has been held. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_PACE_ANSWER_H
+#define RETRYBUDGET_PACE_ANSWER_H
+
+#include "track/attempt.h"
+#include "track/state.h"
+
+/* Counts for the destination and for all together. */
+#define TALLY(try, counter)                                                                        \
+	(count(&(try)->trial.destination->tally.counter), count(&shim_region->tally.counter))
+
+/* Writes a record of the attempt. err: what the host is told, or will be when its held-back connect
+ * ends; an EAI_ code of a lookup. */
+void answer_say(const struct attempt *try, enum event event, int err, int64_t waited, int64_t now);
+
+/* The error that the host has already proved it can handle (DESIGN 6). */
+int answer_errno(const struct attempt *try);
+
+/* It goes. Always true. */
+bool answer_admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now);
+
+/* It is held back; the host is told err, now or later. True if it goes all the same, because the
+ * file asks for no more than a record. exhausted: for want of tokens. */
+bool answer_refused(struct attempt *try, int err, bool exhausted, int64_t waited, int64_t now);
+
+/* The same at once: the host is told the last real answer, which it is known to stand. */
+bool answer_refused_now(struct attempt *try, bool exhausted, int64_t waited, int64_t now);
+
+/* It has ended before its call was made: by a signal or SO_SNDTIMEO, as any send may, or because
+ * its socket is gone. The host is told err, and may try again. Always false. */
+bool answer_unsent(struct attempt *try, int err);
+
+#endif

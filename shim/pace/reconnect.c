@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* Spreading connects that replace lost connections. */
+#include "pace/reconnect.h"
+
+#include "hook/real.h"
+#include "pace/park.h"
+#include "pace/wait.h"
+#include "track/state.h"
+#include "track/thread.h"
+
+#include <errno.h>
+
+static void count_wait(const struct attempt *try)
+{
+	count(&try->trial.destination->tally.waited);
+	count(&shim_region->tally.waited);
+}
+
+static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound)
+{
+	enum wait_manner manner = bound == INT64_MAX ? WAIT_AS_CONNECT : WAIT_AS_TIMED;
+	enum wait_end end;
+
+	if (bound > try->account.policy->max_wait)
+		bound = try->account.policy->max_wait;
+	try->cookie = socket_cookie(try->fd);
+	/* All those that it ends sooner would else go in the one moment. */
+	if (delay > bound)
+		delay = random_upto(thread_random(), bound);
+	count_wait(try);
+	end = wait_until(try->began + delay, manner, NULL);
+	if (!attempt_is_there(try))
+		return RECONNECT_GONE;
+	/* To go on after such a handler would lose the alarm() that was to end this connect. */
+	return end == WAIT_INTERRUPTED ? RECONNECT_ENDED : RECONNECT_GOES;
+}
+
+/* Nothing is noted as failed: the connect that the host makes next is a first try again. */
+static enum reconnect park_for(struct attempt *try, int64_t delay)
+{
+	struct socket_entry entry = { .phase = PHASE_HELD_BACK };
+
+	/* Less than the kernel can park for is as good as now, and a refusal would be worse. */
+	if (delay < PARK_LEAST || try->is_unix ||
+	    try->account.policy->nonblocking != NONBLOCKING_PARK || !park_can(try->fd) ||
+	    park(try->fd, try->address, try->len, delay, &entry) == 0)
+		return RECONNECT_GOES;
+	count_wait(try);
+	atomic_store(&entry.since, try->began);
+	atomic_store(&entry.slot, destination_slot(try->trial.destination));
+	atomic_store(&entry.generation, try->trial.generation);
+	socket_enter(try->fd, &entry);
+	try->told = EINPROGRESS;
+	return RECONNECT_PARKED;
+}
+
+enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound)
+{
+	int64_t delay =
+	    spread_delay(&try->trial.destination->spread, try->account.policy->reconnect_spread,
+	                 try->began, thread_random());
+
+	if (delay <= 0)
+		return RECONNECT_GOES;
+	return blocks ? wait_for(try, delay, bound) : park_for(try, delay);
+}

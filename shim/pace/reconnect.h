@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reconnect_spread: when many connections were lost at once, the connects that replace them wait,
+ * or are parked, for a random time each. They are first tries, and need no token.
+ */
+#ifndef RETRYBUDGET_PACE_RECONNECT_H
+#define RETRYBUDGET_PACE_RECONNECT_H
+
+#include "track/attempt.h"
+
+enum reconnect {
+	RECONNECT_GOES,   /* now, perhaps after a wait; the file may have changed meanwhile */
+	RECONNECT_ENDED,  /* by a handler */
+	RECONNECT_GONE,   /* another thread has closed the socket meanwhile */
+	RECONNECT_PARKED, /* told is EINPROGRESS */
+};
+
+/* Of a first try, on a socket with these flags (F_GETFL). bound: ns that the host lets a connect
+ * take, INT64_MAX: as long as it likes. A cancellation point; siglongjmp out of it leaves nothing
+ * behind. */
+enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of ours come off a socket before anybody but us could meet them. */
+#include "pace/pace.h"
+
+#include "pace/park.h"
+#include "track/bound.h"
+
+/* The entry of a socket that has our options; NULL: it has none. */
+static struct socket_entry *parked(int fd)
+{
+	struct socket_entry *entry = socket_find(fd);
+
+	return entry &&
+	               atomic_load(&entry->traits) &
+	                   (TRAIT_PARKED | TRAIT_PUTS_OFF | TRAIT_BOUNDED) &&
+	               socket_believe(fd, entry)
+	           ? entry
+	           : NULL;
+}
+
+void pace_release(int fd)
+{
+	struct socket_entry *entry = parked(fd);
+
+	if (!entry)
+		return;
+	park_undo(fd, entry);
+	bound_undo(fd, entry);
+}
+
+void pace_release_over(int fd)
+{
+	struct socket_entry *entry = parked(fd);
+
+	if (!entry)
+		return;
+	if (park_is_over(fd))
+		park_undo(fd, entry);
+	bound_lift(fd, entry);
+}

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What retries add to the load of a failing server, through the real shim: a client that tries each
+request three times (bounded.c), counted by the server."""
+
+import os
+import threading
+import time
+
+from catalog import PORT
+from lab import Run
+
+TRIES = 3
+THREADS, PAUSE_MS = 16, 50
+SECONDS = 30
+PATTERNS = ("1", "20", "100", "flapping")  # percent of the connections that fail
+FLAP = 3  # seconds up, then as long down
+
+# The rule alone: the process-wide bucket is out of the way.
+WIDE = "[budget]\ncapacity = 1000000\nfloor = 10000/s\n"
+BUDGETS = {
+    "bare": None,
+    "bucket": "",
+    "bucket, breaker": "breaker = on\nbreaker_open = 1s\n",
+    "window": "strategy = window\n",
+    "adaptive": "strategy = adaptive\n",
+    "throttle": "strategy = throttle\n",
+    "probabilistic": "strategy = probabilistic\n",
+    "concurrency": "strategy = concurrency\n",
+    **{f"preset {p}": f"preset = {p}\n" for p in
+       ("grpc", "aws", "aws-2026", "finagle", "linkerd", "sre", "envoy", "failsafe")},
+}
+
+# The test: defaults throughout. A retry costs a token, and a success earns a tenth of one: of
+# attempts of which 80 % succeed that makes 0.08 / 0.92 = 0.087 retries for each request. On top of
+# that come the ten tokens at the start and one every 5 s: 16 over the time, 0.02 of so many requests.
+GOAL = 1.12
+TEST_SECONDS, TEST_REQUESTS = 30, 800
+# 1 + 0.2 + 0.04 = 1.24, of about a thousand requests; chance takes 0.03 of it once in thirty times, and
+# 0.07 hardly ever.
+BARE_LEAST = 1.17
+SERVED_LEAST = 0.8  # without any retry
+
+
+def configuration(lab, budget, process=WIDE):
+    return (f"[retrybudget]\nreload = 0\n[log]\nsocket = {lab.log.path}\n"
+            f"{process}[destination default]\n{budget}")
+
+
+def flap(lab, run):
+    """Well and ill in turn, until the client ends."""
+    ill = 100
+    while run.process.poll() is None:
+        ill = 100 - ill
+        lab.server.ask(f"ill {ill}")
+        end = time.monotonic() + FLAP
+        while time.monotonic() < end and run.process.poll() is None:
+            time.sleep(0.01)
+
+
+def play(lab, build, library, text, pattern, seconds=SECONDS):
+    """Requests, what of them was served, and attempts as the server counted them."""
+    lab.server_mode("healthy")
+    lab.server.ask(f"ill {0 if pattern == 'flapping' else pattern}")
+    before = lab.healthy_accepted()
+    command = [os.path.join(build, "clients", "bounded"), str(PORT), str(THREADS), str(seconds),
+               str(TRIES), str(PAUSE_MS)]
+    run = Run(command, lab.folder, lab.environment(library, text))
+    try:
+        if pattern == "flapping":
+            flapping = threading.Thread(target=flap, args=(lab, run))
+            flapping.start()
+        run.wait(seconds + 60)
+        if pattern == "flapping":
+            flapping.join()
+        requests, tries, served = map(int, run.output().split())
+    finally:
+        run.kill()
+    return {"requests": requests, "tries": tries, "served": served / requests,
+            "load": (lab.healthy_accepted() - before) / requests}
+
+
+def measure(lab, build, budget, pattern, library):
+    settings = BUDGETS[budget]
+    if settings is None:
+        return {**play(lab, build, "", "", pattern), "problems": []}
+    return {**play(lab, build, library, configuration(lab, settings), pattern), "problems": []}
+
+
+def compare(lab, build, library):
+    """The default bucket at 20 % failing, held against the goal, and against bare."""
+    problems = []
+    bare = play(lab, build, "", "", "20", 3)
+    shim = play(lab, build, library, configuration(lab, "", ""), "20", TEST_SECONDS)
+    if bare["load"] < BARE_LEAST:
+        problems.append(f"bare load {bare['load']:.3f}: this client does not multiply")
+    if shim["requests"] < TEST_REQUESTS:
+        problems.append(f"only {shim['requests']} requests: the start would count for too much")
+    if shim["load"] > GOAL:
+        problems.append(f"load {shim['load']:.3f} of {shim['requests']} requests, not {GOAL}")
+    if shim["served"] < SERVED_LEAST:
+        problems.append(f"served {shim['served']:.3f}: no retry at all would do better")
+    return {"bare": bare, "shim": shim, "problems": problems}
+
+
+def table(results):
+    """The rows of the README: results by (budget, pattern)."""
+    heads = [p if p == "flapping" else f"{p} % failing" for p in PATTERNS]
+    print("| rule | " + " | ".join(heads) + " |")
+    print("| --- |" + " --- |" * len(PATTERNS))
+    for budget in dict.fromkeys(b for b, _ in results):
+        cells = [results[budget, p] for p in PATTERNS]
+        print(f"| {budget} | " + " | ".join(
+            f"{c['load']:.2f} ({c['served']:.0%})" if c else "-" for c in cells) + " |")

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Other processes that share the region and mean harm, or die. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A share of its own for each run of the tests. */
+static const char *shared(void)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), "scope = user\nshare = test-%d", (int)getpid());
+	return text;
+}
+
+static void remove_share(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-v4", geteuid(),
+	         (int)getpid());
+	unlink(path);
+	discard_scratch();
+}
+
+TestSuite(hostile, .fini = remove_share);
+
+/* How long the scribbler works, in s. More: PROBE_SECONDS=30. */
+static const char *seconds(void)
+{
+	const char *given = getenv("PROBE_SECONDS");
+
+	return given != NULL ? given : "2";
+}
+
+Test(hostile, scribbler)
+{
+	static const char fine[] = "late: 0, wrong: 0, meanwhile: some, afterwards: works\n";
+	const struct result *result;
+
+	/* All times of the policy are short: the longest that it allows is no fault, and a connect
+	 * may be parked for what a server seems to have asked for, two minutes by default. */
+	result = expect(
+	    &(struct probe) {
+		.program = "scribbled",
+		.arguments = { seconds() },
+		.general = shared(),
+		.policy = "base = 1ms\ncap = 50ms\nmin = 0\nmax_wait = 50ms\nprobe = 200ms\n"
+			  "retry_after_cap = 100ms\n",
+		.log = "target = syslog\ninterval = 100ms\n",
+		.seconds = 120 },
+	    fine, fine);
+	/* Whatever stood in the names: one line each, of printable ASCII. */
+	for (const char *at = result->records; *at != '\0'; at++)
+		cr_assert(*at == '\n' || (*at >= ' ' && *at <= '~'), "byte %02x in a record",
+		          (unsigned char)*at);
+}
+
+/* How many processes are killed: `make check-death` asks for more. */
+static const char *kills(void)
+{
+	const char *given = getenv("PROBE_KILLS");
+
+	return given != NULL ? given : "150";
+}
+
+/* The lines that begin with '#' are only shown. In observe far more leaves the machine than the
+ * rule allows, which shows that it is counted. */
+static void die_often(const char *kind, const char *general, const char *policy)
+{
+	static struct result result;
+	char wanted[256], text[1024] = "";
+
+	snprintf(wanted, sizeof(wanted),
+	         "killed: %s, otherwise ended or out of range: 0, exchanges: all\n"
+	         "more than the rule allows: no\na fresh retry: goes\n",
+	         kills());
+	run_probe(&(struct probe) { .program = "deaths",
+	                            .arguments = { kind, kills() },
+	                            .general = general,
+	                            .policy = policy,
+	                            .log = "target = none",
+	                            .seconds = 300 },
+	          ENFORCE, &result);
+	if (result.exited && result.code == 77)
+		cr_skip_test("deaths: this machine does not allow it");
+	for (char *line = strtok(result.out, "\n"); line; line = strtok(NULL, "\n")) {
+		if (*line == '#')
+			cr_log_info("%s %s", kind, line);
+		else
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", line);
+	}
+	cr_assert(result.exited && result.code == 0, "%s: %s %d", kind,
+	          result.exited ? "exit" : "signal", result.code);
+	cr_expect_str_eq(text, wanted, "%s: %s", kind, text);
+}
+
+#define RULE                                                                                       \
+	"capacity = 10\nfloor = 20/s\nearn = 0\nprobe = 200ms\nbase = 1ms\nfactor = 1\ncap = "     \
+	"1ms\n"                                                                                    \
+	"[budget]\ncapacity = 1000\nfloor = 1000/s\n"
+
+Test(death, of_forked_children, .fini = discard_scratch)
+{
+	die_often("fork", "", "max_wait = 0\nmin = 0\n" RULE);
+}
+
+Test(death, of_programs_that_share_by_name, .fini = remove_share)
+{
+	die_often("exec", shared(), "max_wait = 3ms\n" RULE);
+}

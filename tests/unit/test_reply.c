@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* What HTTP/1 replies do to a connection, its destination, and the request after them. */
+#include "track/reply.h"
+#include "pace/pace.h"
+#include "track_fixture.h"
+
+#define BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
+#define LATER "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
+#define FINE  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define ASK   "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define OTHER "GET /other HTTP/1.1\r\nHost: a\r\n\r\n"
+
+static void start_http(void)
+{
+	start_shim();
+	((struct config *)config_current())->policies[0].http = HTTP_ON;
+}
+
+TestSuite(reply, .init = start_http);
+
+/* The host sends a request as the hooks do, but without a wait. Returns whether it was taken for a
+ * retry. */
+static bool asks(const struct talk *talk, const char *text)
+{
+	size_t n = strlen(text);
+	uint32_t print = traffic_look(talk->host, text, n);
+	struct attempt try;
+	bool retry = traffic_may_retry(talk->host, print) &&
+	             attempt_begin_request(&try, talk->host, print, 0);
+
+	cr_assert(socket_watched(talk->host) & WATCH_WRITE);
+	if (retry)
+		attempt_start_request(&try);
+	print = traffic_begin(talk->host, print);
+	cr_assert_eq(traffic_sent(talk->host, send(talk->host, text, n, 0), 0, print), (ssize_t)n);
+	peer_hears(talk);
+	return retry;
+}
+
+/* The peer replies, and the host reads in pieces of n, everything there is. */
+static void replies(const struct talk *talk, const char *text, size_t n)
+{
+	size_t left = strlen(text);
+
+	peer_says(talk, text);
+	while (left > 0) {
+		ssize_t got = host_recv(talk->host, n < left ? n : left, 0);
+
+		cr_assert(got > 0);
+		left -= (size_t)got;
+	}
+}
+
+Test(reply, of_failure_is_no_success)
+{
+	struct talk talk = talk_start();
+
+	cr_expect_not(asks(&talk, ASK));
+	replies(&talk, BUSY, 64);
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+	cr_expect_eq(talk.destination->budget.streak, 1);
+	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.destination->budget.not_before, 0);
+}
+
+Test(reply, of_another_status_is_a_success)
+{
+	static const char *const fine[] = { FINE, "HTTP/1.0 404 Not found\r\n\r\n",
+		                            "HTTP/1.1 301 X\r\n\r\n", "HTTP/1.1 502 X\r\n\r\n" };
+	struct talk talk = talk_start();
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
+		talk.destination->budget.streak = 2;
+		asks(&talk, ASK);
+		replies(&talk, fine[i], 64);
+		cr_expect_eq(talk.destination->budget.streak, 0);
+		EXPECT_COUNTED(talk.destination, i + 1, 0, FAILURE_NONE);
+	}
+}
+
+/* However it is cut: counted once, and only when the status is known. */
+Test(reply, is_read_in_pieces)
+{
+	for (size_t piece = 1; piece < 40; piece++) {
+		struct talk talk = talk_start();
+		int64_t before = monotonic(), asked;
+
+		asks(&talk, ASK);
+		replies(&talk, LATER, piece);
+		cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 1, "pieces of %zu",
+		             piece);
+		cr_expect_eq(talk.destination->tally.successes, 0);
+		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+		asked = talk.destination->budget.not_before;
+		cr_expect(asked >= before + 7 * NS_PER_S && asked <= monotonic() + 7 * NS_PER_S,
+		          "pieces of %zu", piece);
+		cr_expect(asks(&talk, ASK));
+		host_close(talk.host);
+		close(talk.peer);
+	}
+}
+
+/* An event loop reads until there is nothing more yet. */
+Test(reply, is_read_in_pieces_with_nothing_between)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	for (const char *at = LATER; *at; at++) {
+		replies(&talk, (char[]) { *at, 0 }, 1);
+		cr_expect_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
+		cr_expect_eq(errno, EAGAIN);
+	}
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+	cr_expect(talk.destination->budget.not_before > monotonic());
+	cr_expect(asks(&talk, ASK));
+}
+
+/* The same where that there is nothing yet is heard for the first time within the head. */
+Test(reply, of_failure_goes_on_after_nothing_yet)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 503 Not now", 64);
+	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	cr_expect_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
+	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	replies(&talk, "\r\nRetry-After: 7\r\n\r\n", 64);
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+	cr_expect(talk.destination->budget.not_before > monotonic());
+	cr_expect(asks(&talk, ASK));
+}
+
+Test(reply, is_read_from_many_parts)
+{
+	struct talk talk = talk_start();
+	char data[64];
+	struct iovec parts[64];
+
+	asks(&talk, ASK);
+	peer_says(&talk, LATER);
+	for (int i = 0; i < 64; i++)
+		parts[i] = (struct iovec) { &data[i], 1 };
+	for (size_t left = strlen(LATER); left > 0;) {
+		ssize_t got = readv(talk.host, parts, 64);
+
+		cr_assert(got > 0);
+		traffic_received_parts(talk.host, got, 1, 0, parts, 64);
+		left -= (size_t)got;
+	}
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+	cr_expect(talk.destination->budget.not_before > monotonic());
+}
+
+Test(reply, that_is_interim_says_nothing)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 100 Continue\r\n\r\n", 64);
+	EXPECT_NOTHING(talk.destination);
+	cr_expect_eq(talk.entry->phase, PHASE_ASKED);
+	replies(&talk, BUSY, 64);
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+}
+
+Test(reply, to_the_next_request_is_read_anew)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, FINE, 5);
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 5);
+	cr_expect(asks(&talk, ASK));
+	replies(&talk, BUSY, 64);
+	cr_expect_eq(talk.destination->budget.streak, 2);
+	cr_expect(asks(&talk, ASK));
+	replies(&talk, FINE, 64);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+	cr_expect_not(asks(&talk, ASK));
+	EXPECT_COUNTED(talk.destination, 2, 2, FAILURE_STATUS);
+	cr_expect_eq(talk.destination->tally.retries, 2);
+}
+
+/* A body that begins like a reply is none: it is not looked at. */
+Test(reply, is_only_its_head)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	replies(&talk, BUSY, 64);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(reply, of_another_protocol_is_left_alone)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "+OK HTTP/1.1 503\r\n", 2);
+	EXPECT_SUCCESS(talk.destination);
+	cr_expect_not(talk.entry->traits & TRAIT_HTTP);
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 0);
+}
+
+Test(reply, after_a_switch_is_left_alone)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 101 Switching Protocols\r\n\r\n", 64);
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 0);
+}
+
+/* Half a status line is no answer. */
+Test(reply, that_breaks_off_is_a_failure)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 2", 64);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+/* Within the head of a failure nothing more is counted. */
+Test(reply, that_breaks_off_in_its_head_counts_once)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 503 Busy\r\nRetry-", 64);
+	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
+}
+
+Test(reply, after_a_timeout_counts_once)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	atomic_fetch_or(&talk.entry->traits, TRAIT_TIMED_OUT); /* as traffic.c counts it */
+	replies(&talk, BUSY, 64);
+	EXPECT_NOTHING(talk.destination);
+	cr_expect(talk.entry->traits & TRAIT_TURNED_AWAY);
+}
+
+/* Prints are known once something has failed. */
+Test(reply, that_fails_is_answered_by_its_own_request)
+{
+	struct server server = serve(8);
+	struct talk one = talk_to(&server), two = talk_to(&server);
+
+	asks(&one, ASK);
+	replies(&one, BUSY, 64);
+	cr_expect(asks(&one, ASK)); /* not known yet: what follows is taken for it */
+	replies(&one, BUSY, 64);
+	cr_expect_not(asks(&two, OTHER));
+	replies(&two, BUSY, 64);
+	cr_expect_not(asks(&one, "GET /new HTTP/1.1\r\n\r\n"));
+	replies(&one, "HTTP/1.1 404 X\r\n\r\n", 64);
+	one.destination->budget.failed_at = monotonic();
+	cr_expect(asks(&two, ASK)); /* by whichever connection */
+	replies(&two, "HTTP/1.1 404 X\r\n\r\n", 64);
+	one.destination->budget.failed_at = monotonic();
+	cr_expect(asks(&one, OTHER));
+	cr_expect_eq(one.destination->tally.retries, 3);
+}
+
+/* Another thread has the reply before the one that sends is back from its call. */
+Test(reply, may_be_read_before_the_send_returns)
+{
+	struct talk talk = talk_start();
+	static const char *const said[] = { BUSY, BUSY, FINE, BUSY, FINE, FINE };
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+		uint32_t print = traffic_look(talk.host, ASK, strlen(ASK));
+
+		print = traffic_begin(talk.host, print);
+		cr_assert_eq(send(talk.host, ASK, strlen(ASK), 0), (ssize_t)strlen(ASK));
+		peer_hears(&talk);
+		peer_says(&talk, said[i]);
+		cr_assert(socket_watched(talk.host) & WATCH_READ, "of request %zu", i);
+		for (size_t left = strlen(said[i]); left > 0;) {
+			ssize_t got = host_recv(talk.host, 20, 0);
+
+			cr_assert(got > 0);
+			left -= (size_t)got;
+		}
+		traffic_sent(talk.host, (ssize_t)strlen(ASK), 0, print);
+		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	}
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 3);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+/* A send that does not go leaves all as it was. */
+Test(reply, to_a_request_that_did_not_go_is_not_waited_for)
+{
+	struct talk talk = talk_start();
+	uint32_t print;
+
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_expect(asks(&talk, ASK));
+	replies(&talk, FINE, 64);
+	print = traffic_begin(talk.host, traffic_look(talk.host, ASK, strlen(ASK)));
+	errno = EAGAIN;
+	cr_expect_eq(traffic_sent(talk.host, -1, MSG_DONTWAIT, print), -1);
+	cr_expect_eq(errno, EAGAIN);
+	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_STATUS);
+}
+
+/* The whole of it: a connect after the failure answers it as well as a request would. */
+Test(reply, that_fails_makes_a_retry_of_the_next_connect)
+{
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server);
+
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	host_close(talk.host);
+	talk_to(&server);
+	cr_expect_eq(talk.destination->tally.retries, 1);
+}
+
+Test(reply, is_not_read_where_the_file_says_so)
+{
+	struct talk talk;
+
+	((struct config *)config_current())->policies[0].http = HTTP_AUTO; /* not on this port */
+	talk = talk_start();
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(reply, after_it_all_is_calm_again)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	for (int i = 0; i < 50; i++) {
+		asks(&talk, ASK);
+		replies(&talk, FINE, 64);
+	}
+	cr_expect_eq(talk.entry->calm, (uint32_t)shim_region->trouble + 1);
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 2);
+}
+
+/* A host that sends before it has read the whole reply of failure: what is left of it is read in
+ * the next turn, and says nothing of that. */
+Test(reply, whose_rest_comes_late_is_no_success)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\n", 64);
+	cr_expect_eq(talk.destination->budget.streak, 1);
+	cr_expect(asks(&talk, ASK));
+	replies(&talk, "rest", 64);
+	cr_expect_eq(talk.destination->budget.streak, 1);
+	cr_expect_eq(talk.destination->tally.successes, 0);
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+/* While a request waits another thread may close its socket, and the kernel give the number to
+ * another. */
+Test(reply, makes_a_request_wait_for_its_own_socket_only)
+{
+	struct talk talk = talk_start();
+	struct attempt try;
+	int other = socket(AF_INET, SOCK_STREAM, 0);
+
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_assert(attempt_begin_request(&try, talk.host, 0, 0));
+	cr_expect(attempt_is_there(&try));
+	cr_assert_eq(dup2(other, talk.host), talk.host);
+	cr_expect_not(attempt_is_there(&try));
+}
+
+/* One that writes by another number than it reads by. */
+Test(reply, is_known_to_other_numbers_of_the_socket)
+{
+	struct talk talk = talk_start(), twin = talk;
+
+	twin.host = dup(talk.host);
+	asks(&talk, ASK); /* takes the cookie */
+	replies(&talk, FINE, 64);
+	socket_duplicated(talk.host, twin.host);
+	twin.entry = socket_find(twin.host);
+	cr_assert_not_null(twin.entry);
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	cr_expect(twin.entry->traits & TRAIT_TURNED_AWAY);
+	cr_expect(asks(&twin, ASK));
+}
+
+/* New work on a connection that lives, which an open breaker holds back, replaces no lost one:
+ * there is no address to park it for. */
+Test(reply, makes_no_reconnect_of_a_request)
+{
+	struct policy *policy = (struct policy *)&config_current()->policies[0];
+	struct talk talk = talk_start();
+	int64_t now = monotonic();
+	struct attempt try;
+
+	policy->breaker.on = 1;
+	policy->breaker.open = 3600 * NS_PER_S;
+	policy->reconnect_spread = 3600 * NS_PER_S;
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	fcntl(talk.host, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i <= SPREAD_MANY; i++)
+		spread_lost(&talk.destination->spread, policy->reconnect_spread, now);
+	cr_assert_gt(atomic_load(&talk.destination->spread.left), 0);
+	atomic_store(&talk.destination->budget.breaker.state,
+	             (now + 1800 * NS_PER_S) << 2 | 1); /* open */
+	cr_assert(attempt_begin_request(&try, talk.host, 5, 0));
+	cr_expect_not(try.trial.retry);
+	cr_expect_not(pace(&try));
+	cr_expect_eq(try.told, 0, "the host is to think that it went");
+	cr_expect_eq(talk.entry->phase, PHASE_CUT);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Attempts over a region that another thread writes anything to, at any moment: between two looks
+ * at the same word too. Best under the sanitizers (make check-sanitize). */
+#include <criterion/criterion.h>
+
+#ifndef __SANITIZE_THREAD__ /* the race is the test */
+
+#include "../fuzz/drive.h"
+
+#include <pthread.h>
+
+#define SECONDS 2
+
+static atomic_bool over;
+static atomic_long scribbles;
+
+static void *scribble(void *arg)
+{
+	uint64_t dice = ~*(const uint64_t *)arg;
+
+	while (!over) {
+		uint64_t where = random_next(&dice), kind = random_next(&dice);
+
+		drive_scribble(where, kind, random_next(&dice));
+		scribbles++;
+	}
+	return NULL;
+}
+
+/* Destinations to which nothing may go now. */
+static int held_back(void)
+{
+	int held = 0;
+
+	for (int i = 0; i < REGION_DESTINATIONS; i++) {
+		struct destination *one = &shim_region->destinations[i];
+		struct account account;
+
+		if (one->key == 0)
+			continue;
+		destination_account(one, config_current(), &account);
+		held += budget_due(&account, account.policy->cost, monotonic()) > 0;
+	}
+	return held;
+}
+
+Test(scribble, nothing_crashes_hangs_or_leaves_its_range)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	int64_t end;
+	uint64_t seed = (uint64_t)monotonic(), dice = seed;
+	uint8_t bytes[512];
+	pthread_t thread;
+	long runs = 0;
+
+	drive_start();
+	cr_assert(pthread_create(&thread, NULL, scribble, &seed) == 0);
+	for (end = monotonic() + SECONDS * NS_PER_S; monotonic() < end; runs++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			/* Attempts only: the scribbling is done for us. */
+			bytes[i] = (uint8_t)(random_next(&dice) & (i % 4 ? 0xff : 0xf1));
+		drive_run(bytes, sizeof(bytes), fd);
+	}
+	over = true;
+	pthread_join(thread, NULL);
+	cr_log_info("%ld runs beside %ld scribbles, seed %lx", runs, (long)scribbles, (long)seed);
+	cr_expect_gt(runs, 20);
+	cr_expect_gt(scribbles, 10000);
+
+	/* And it heals: once nobody scribbles, everything goes after a probe at the latest, or what
+	 * a server may ask for. */
+	struct attempt try;
+	int64_t until = monotonic() + 10 * NS_PER_S;
+	bool goes = false;
+	int held;
+
+	while ((held = held_back()) > 0 && monotonic() < until)
+		usleep(10000);
+	cr_expect_eq(held, 0, "%d destinations are still held back", held);
+
+	while (!goes && monotonic() < until) {
+		cr_assert(attempt_begin_query(&try, drive_names[0], AF_INET));
+		goes = pace(&try);
+		attempt_settle_lookup(&try, goes ? 0 : EAI_AGAIN);
+	}
+	cr_expect(goes);
+	close(fd);
+}
+
+#endif
