@@ -144,6 +144,14 @@ probes: $(PROBES)
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
 	tests/clients/run --build $(B)
 
+check-guests: all ## other preloads, sanitizers, C++, plug-ins: the shim in odd company
+	@scripts/install-deps guests
+	@scripts/install-deps i386 || true # guest-32 can then not be built, and is skipped
+	@$(MAKE) --no-print-directory -k $(CLIENTS) $(GUESTS) $(GUESTS_IF)
+	@scripts/install-deps i386 && $(MAKE) --no-print-directory ARCH=i386 B=$(B)/i386 \
+		$(B)/i386/libretrybudget.so || echo "check-guests: nothing for i386 can be built here"
+	tests/guests/run --build $(B)
+
 amplification: all $(CLIENTS) ## what retries add to a server's load, under every rule: a table
 	@scripts/install-deps check
 	@tests/clients/amplification --build $(B)
@@ -160,7 +168,7 @@ check-contract: all probes $(CONTRACT) ## what a program can see of the shim: no
 check-long: ## what takes too long for `make check`
 	@scripts/install-deps check
 	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission  \
-		check-death check-arch
+		check-guests check-death check-arch
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
