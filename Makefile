@@ -165,10 +165,21 @@ check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that
 check-contract: all probes $(CONTRACT) ## what a program can see of the shim: nothing
 	tests/contract/run --build $(B)
 
-check-long: ## what takes too long for `make check`
+check-suites: ## other projects' own test suites, bare and under the shim (installs them)
+	@scripts/install-deps suites
+	@$(MAKE) --no-print-directory all
+	@tests/suites/prepare $(B)
+	@scripts/tally tests/suites/run --build $(B) $(SUITES)
+
+# A third of their time, and the least to do with sockets.
+SLOWEST := test_multiprocessing test_faulthandler test_asyncio.test_tasks test_asyncio.test_futures \
+	   test_logging cpython/test_io web.test.test_agent libsoup/server-test
+
+check-long: ## what takes too long for `make check`, without the slowest of the suites
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission  \
-		check-guests check-death check-arch
+	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission check-suites \
+		check-guests check-death check-arch \
+		SUITES="$(SLOWEST:%=--without %)"
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
