@@ -178,7 +178,7 @@ SLOWEST := test_multiprocessing test_faulthandler test_asyncio.test_tasks test_a
 check-long: ## what takes too long for `make check`, without the slowest of the suites
 	@scripts/install-deps check
 	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission check-suites \
-		check-guests check-death check-arch \
+		check-guests check-death fuzz check-arch \
 		SUITES="$(SLOWEST:%=--without %)"
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
@@ -198,6 +198,9 @@ check-sanitize: ## units under ASan+UBSan and under TSan
 		TSAN_OPTIONS=suppressions=tests/unit/plain/tsan.supp:halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
 		exit $$status'
 
+FUZZED := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
+	  -fno-sanitize-recover=all
+
 check-arch: ## units and probes for i386, musl and aarch64 (installs what it needs)
 	@MAKE='$(MAKE)' scripts/tally scripts/check-arch
 
@@ -207,6 +210,13 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 
 check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget, killed 1200 times
 	@RETRYBUDGET_BUILD=$(B) PROBE_KILLS=600 $(B)/probes --filter 'death/*' -j2
+
+fuzz: ## libFuzzer on what reads bytes of others; SECONDS=N in all, 60 without
+	@scripts/install-deps fuzz
+	@$(MAKE) --no-print-directory B=$(B)/fuzzed CC=clang WARNINGS=-w CFLAGS="$(FUZZED)" fuzzers
+	@tests/fuzz/run $(B)/fuzzed/fuzz $(or $(SECONDS),60)
+
+fuzzers: $(FUZZERS)
 
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
