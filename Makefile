@@ -218,6 +218,10 @@ fuzz: ## libFuzzer on what reads bytes of others; SECONDS=N in all, 60 without
 
 fuzzers: $(FUZZERS)
 
+soak: all $(SOAK) ## an hour, or SECONDS=N, of everything at once beside bare twins; what grows, what breaks
+	@scripts/install-deps check
+	tests/soak/run --build $(B) --seconds $(or $(SECONDS),3600)
+
 lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
 	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
