@@ -54,7 +54,7 @@ SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete
 	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
 
 # Only this machine's own programs may have a library of TLS, where its headers are.
-header_of   = $(wildcard /usr/include/$(1) /usr/include/*/$(1))
+header_of   = $(wildcard /usr/include/$(1) /usr/include/*-linux-*/$(1))
 NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 	      $(if $(call header_of,openssl/ssl.h),,tls_kept tls_plugged) \
 	      $(if $(call header_of,gnutls/gnutls.h),,tls_gnutls))

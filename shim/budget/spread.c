@@ -36,6 +36,8 @@ static int64_t count_loss(struct spread *spread, int64_t now)
 	int64_t second = now / NS_PER_S, word = LOAD(spread->counted), next;
 
 	do {
+		if (word >> COUNT_BITS == second + 1)
+			second++; /* by somebody who read the clock later and was here sooner */
 		if (word >> COUNT_BITS == second)
 			next = word + ((word & COUNT_MASK) < COUNT_MASK);
 		else
@@ -47,9 +49,10 @@ static int64_t count_loss(struct spread *spread, int64_t now)
 	return next & COUNT_MASK;
 }
 
+/* Of a herd some read the clock before the one who began it did, and are here after him. */
 static bool is_on(int64_t began, int64_t over, int64_t now)
 {
-	return began > 0 && began <= now && now - began < over;
+	return began > 0 && began - over < now && now - over < began;
 }
 
 bool spread_lost(struct spread *spread, int64_t over, int64_t now)
@@ -77,5 +80,5 @@ int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t 
 		if (left <= 0)
 			return 0;
 	} while (!atomic_compare_exchange_weak(&spread->left, &left, left - 1));
-	return random_upto(random, over - (now - began));
+	return random_upto(random, now < began ? over : over - (now - began));
 }

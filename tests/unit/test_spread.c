@@ -41,6 +41,34 @@ Test(spread, tells_its_beginning_once)
 	cr_expect_eq(told, 2);
 }
 
+/* Threads read the clock, and are held up before they tell. */
+Test(spread, is_told_once_by_clocks_that_were_read_before_it_began)
+{
+	struct spread spread = { 0 };
+	int told = 0, spread_out = 0;
+
+	lose(&spread, 50, AT(1));
+	for (int i = 0; i < 50; i++)
+		told += spread_lost(&spread, OVER, AT(1) - 1 - i);
+	cr_expect_eq(told, 0);
+	for (int i = 0; i < 101; i++) {
+		int64_t delay = spread_delay(&spread, OVER, AT(1) - 1 - i, &seed);
+
+		spread_out += delay > 0 && delay <= OVER;
+	}
+	cr_expect_eq(spread_out, 100, "as many as were lost");
+}
+
+Test(spread, counts_as_one_what_clocks_on_both_sides_of_a_second_tell)
+{
+	struct spread spread = { 0 };
+	int told = 0;
+
+	for (int i = 0; i < SPREAD_MANY; i++)
+		told += spread_lost(&spread, OVER, AT(1) - i % 2);
+	cr_expect_eq(told, 1);
+}
+
 Test(spread, leaves_a_few_alone)
 {
 	struct spread spread = { 0 };
