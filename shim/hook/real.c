@@ -84,7 +84,7 @@ struct real_calls real = {
 #include "hook/hooks.def"
 };
 
-struct libc_calls libc_own = { clock_gettime, clock_nanosleep, early_connect };
+struct libc_calls libc_own = { clock_gettime, early_connect };
 
 /* Where libc cannot be named (musl) or opened, they are what everybody gets. */
 static void find_libc(void)
@@ -92,14 +92,13 @@ static void find_libc(void)
 	libc_own.connect = real.connect;
 #ifdef __GLIBC__
 	void *library = real.dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	void *found[3];
+	void *found[2];
 
 	if (!library)
 		return;
 	found[0] = dlsym(library, "clock_gettime");
-	found[1] = dlsym(library, "clock_nanosleep");
-	found[2] = dlsym(library, "connect");
-	if (found[0] && found[1] && found[2])
+	found[1] = dlsym(library, "connect");
+	if (found[0] && found[1])
 		memcpy(&libc_own, found, sizeof(libc_own));
 #endif
 }

@@ -66,8 +66,6 @@ void *(*real_dlopen(void))(const char *file, int flags);
  */
 struct libc_calls {
 	int (*clock_gettime)(clockid_t clock, struct timespec *now);
-	int (*clock_nanosleep)(clockid_t clock, int flags, const struct timespec *until,
-	                       struct timespec *left);
 	int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
 };
 

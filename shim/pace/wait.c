@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A blocking connect is restarted after a handler installed with SA_RESTART and ended by one
- * without; nanosleep and poll always end. futex_waitv (Linux 5.16) has connect's semantics, needs
- * no descriptor that a fork could leak or a close-all loop reuse (as a timerfd would), and leaves
- * nothing behind when siglongjmp leaves it.
+ * without. A wait in slices must not lose a handler that runs between two of them: by the time a
+ * slice is over and its thread has a processor again, an alarm() may have rung. So signals are
+ * blocked but for ppoll, which lets them in, and which always tells of a handler (EINTR). Whether
+ * it wants its calls restarted is asked of sigaction. Only where handlers differ in that,
+ * futex_waitv (Linux 5.16) waits, which the kernel itself restarts as it does connect; what comes
+ * between two slices is then lost, which is rare. Neither needs a descriptor that a fork could leak
+ * or a close-all loop reuse (as a timerfd would), or leaves anything behind when siglongjmp leaves
+ * it.
  */
 #include "pace/wait.h"
 
@@ -33,28 +38,41 @@ struct time64 {
 
 static _Atomic(bool) without_waitv;
 
-/* Where they differ the wait ends: the host then sees its error early, which it can stand, instead
- * of late, which an alarm() was meant to prevent. */
-bool wait_restarts(void)
+enum handlers {
+	HANDLERS_NONE,
+	HANDLERS_RESTART, /* all want the calls restarted that they interrupt */
+	HANDLERS_END,     /* none does */
+	HANDLERS_DIFFER,
+};
+
+/* Those of signals that this thread does not block. */
+static enum handlers handlers(void)
 {
-	bool any = false;
+	enum handlers seen = HANDLERS_NONE;
 	sigset_t blocked;
 
 	if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0)
-		return false;
-	/* None at all: it has taken itself off (SA_RESETHAND), as the old ones without it do. */
+		return HANDLERS_END;
 	for (int number = 1; number < NSIG; number++) {
 		struct sigaction action;
+		enum handlers kind;
 
 		if (sigismember(&blocked, number) == 1 || sigaction(number, NULL, &action) != 0)
 			continue;
 		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
 			continue;
-		if (!(action.sa_flags & SA_RESTART))
-			return false;
-		any = true;
+		kind = action.sa_flags & SA_RESTART ? HANDLERS_RESTART : HANDLERS_END;
+		seen = seen == HANDLERS_NONE || seen == kind ? kind : HANDLERS_DIFFER;
 	}
-	return any;
+	return seen;
+}
+
+/* Where they differ the wait ends: the host then sees its error early, which it can stand, instead
+ * of late, which an alarm() was meant to prevent. So it does where there is none: that one has
+ * taken itself off (SA_RESETHAND), as the old ones without SA_RESTART do. */
+bool wait_restarts(void)
+{
+	return handlers() == HANDLERS_RESTART;
 }
 
 /* One slice by futex_waitv. 0: it is over; EINTR: a handler ended it; ENOSYS: it cannot be had. */
@@ -72,23 +90,59 @@ static int wait_for_nothing(int64_t length)
 	return errno == EINTR ? EINTR : ENOSYS;
 }
 
+/* What a fault of the host itself, or its sandbox, raises: blocked, it would end the host. */
+static void all_but_faults(sigset_t *set)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+
+	sigfillset(set);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		sigdelset(set, faults[i]);
+}
+
+/* Waits for `left`, of which it leaves what was left. 0: it is over; EINTR: a handler ran; else
+ * waiting is impossible. The second look is for what came while its thread, its time over, had no
+ * processor. */
+static int wait_for_handler(struct timespec *left)
+{
+	struct timespec none = { 0 };
+	sigset_t most, own;
+	int err = 0;
+
+	all_but_faults(&most);
+	if (sigprocmask(SIG_BLOCK, &most, &own) != 0)
+		return EINVAL;
+	if (syscall(SYS_ppoll, NULL, 0, left, &own, sizeof(uint64_t)) != 0 ||
+	    syscall(SYS_ppoll, NULL, 0, &none, &own, sizeof(uint64_t)) != 0)
+		err = errno;
+	sigprocmask(SIG_SETMASK, &own, NULL);
+	return err;
+}
+
 /* One slice of so many ns. 0: it is over; EINTR: a handler ended it; else waiting is impossible. */
 static int slice(int64_t length, enum wait_manner manner)
 {
 	struct timespec left = { .tv_sec = (time_t)(length / NS_PER_S),
 		                 .tv_nsec = (long)(length % NS_PER_S) };
-	int end;
+	int64_t until = monotonic() + length;
 
-	if (manner == WAIT_AS_CONNECT && !atomic_load(&without_waitv)) {
-		end = wait_for_nothing(length);
+	if (manner == WAIT_AS_CONNECT && !atomic_load(&without_waitv) &&
+	    handlers() == HANDLERS_DIFFER) {
+		int end = wait_for_nothing(length);
+
 		if (end != ENOSYS)
 			return end;
 		atomic_store(&without_waitv, true);
 	}
-	while ((end = libc_own.clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left)) == EINTR)
-		if (manner == WAIT_AS_TIMED || (manner == WAIT_AS_CONNECT && !wait_restarts()))
-			break;
-	return end;
+	for (;;) {
+		int end = wait_for_handler(&left);
+
+		if (end != EINTR || manner == WAIT_AS_TIMED ||
+		    (manner == WAIT_AS_CONNECT && !wait_restarts()))
+			return end;
+		if (monotonic() >= until)
+			return 0;
+	}
 }
 
 int64_t wait_timeout_of(int fd, int name)

@@ -7,10 +7,7 @@
 
 #include "budget/budget.h"
 
-/* ns between two looks at whether we were cancelled, or the destination came back. Of a handler
- * that runs after a slice has ended and before the next has begun nothing is seen, and the wait
- * goes on. Alarms are set to round times, so this is none; on a busy machine, where it is a matter
- * of milliseconds, it still happens, and the less often the longer a slice is. */
+/* ns between two looks at whether we were cancelled, or the destination came back. */
 #define WAIT_SLICE (291 * NS_PER_MS)
 
 enum wait_manner {

@@ -31,7 +31,7 @@ static void sends(void)
 {
 	struct sockaddr_in nowhere = loopback(9);
 	/* So many, since whoever traces this looks beyond the first. */
-	static struct iovec bad[64] = { { NOWHERE, 4 } }, words[64] = { { "word", 4 } };
+	static struct iovec bad[64] = { { NOWHERE, 4 } }, words[IOV_MAX + 1] = { { "word", 4 } };
 	struct iovec part = { .iov_base = "word", .iov_len = 4 };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 
@@ -65,7 +65,7 @@ static void sends(void)
 	SAY("writev", "bad descriptor", writev(-1, &part, 1));
 	SAY("writev", "word", writev(sock, &part, 1));
 	SAY("writev", "no parts", writev(sock, &part, 0));
-	SAY("writev", "negative parts", writev(sock, &part, -1));
+	SAY("writev", "negative parts", writev(sock, words, -1));
 	SAY("writev", "too many parts", writev(sock, words, IOV_MAX + 1));
 	SAY("writev", "parts nowhere", writev(sock, NOWHERE, 1));
 	SAY("writev", "part nowhere", writev(sock, bad, 1));
@@ -79,6 +79,7 @@ static void receives(void)
 {
 	struct sockaddr_in from;
 	socklen_t len = sizeof(from);
+	static struct iovec many[64];
 	struct iovec parts[2] = { { data, 2 }, { data + 100, 2 } }, bad = { NOWHERE, 4 };
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 
@@ -113,7 +114,7 @@ static void receives(void)
 	SAY("read", "zero", read(file, data, 4));
 	SAY("readv", "bad descriptor", readv(-1, parts, 2));
 	SAY("readv", "no parts", readv(sock, parts, 0));
-	SAY("readv", "negative parts", readv(sock, parts, -1));
+	SAY("readv", "negative parts", readv(sock, many, -1));
 	SAY("readv", "parts nowhere", readv(sock, NOWHERE, 1));
 	SAY("readv", "word", readv(sock, parts, 2));
 	SAY("readv", "part nowhere", readv(sock, &bad, 1));

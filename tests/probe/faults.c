@@ -23,11 +23,6 @@
 #else
 #define SYS_MMAP SYS_mmap
 #endif
-#ifdef SYS_clock_nanosleep_time64
-#define SYS_SLEEP SYS_clock_nanosleep_time64
-#else
-#define SYS_SLEEP SYS_clock_nanosleep
-#endif
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
 #endif
@@ -50,7 +45,7 @@ static const struct refusal {
 	{ "timerfd", SYS_timerfd_create, EMFILE, ALL, 0, 0 },
 	{ "waitv", SYS_futex_waitv, ENOSYS, ALL, 0, 0 },
 	{ "wait", SYS_futex_waitv, EPERM, ALL, 0, 0 },
-	{ "wait", SYS_SLEEP, EPERM, ALL, 0, 0 },
+	{ "wait", SYS_ppoll, EPERM, 1, UINT32_MAX, 0 },
 	{ "readv", SYS_process_vm_readv, EPERM, ALL, 0, 0 },
 	{ "cookie", SYS_getsockopt, EPERM, 2, UINT32_MAX, SO_COOKIE },
 	{ "nocookie", SYS_getsockopt, ENOPROTOOPT, 2, UINT32_MAX, SO_COOKIE },

@@ -28,6 +28,31 @@ Test(waits, end_after_a_handler_without_restart)
 	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
 }
 
+static void gap(const char *handler, const char *held)
+{
+	expect(&(struct probe) { .program = "wait_gap",
+	                         .arguments = { handler },
+	                         .policy = DELAY("2s") },
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: none\n", held);
+}
+
+Test(waits, lose_no_handler_between_two_slices)
+{
+	gap("interrupt",
+	    "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
+}
+
+Test(waits, lose_no_handler_between_two_slices_of_a_bounded_connect)
+{
+	gap("timed",
+	    "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
+}
+
+Test(waits, go_on_after_a_handler_with_restart_between_two_slices)
+{
+	gap("restart", "first: ECONNREFUSED\nsecond: ECONNREFUSED, whole\nsignals handled: some\n");
+}
+
 /* One token in all, no floor, a probe far away: what the jumps lost would be missing. */
 Test(waits, leave_nothing_behind_after_a_jump)
 {
