@@ -99,6 +99,10 @@ void attempt_unanswered(struct attempt *try, int64_t now);
  * that we held back. */
 bool attempt_observed(int fd, int err);
 
+/* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
+ * memory, nor for a forked one that ends what it inherited while its parent goes on with it. */
+bool attempt_is_ours(const struct socket_entry *entry);
+
 /* The host ends the conversation, or its own half of it, but keeps the number. */
 void attempt_hung_up(int fd, int how);
 

@@ -3,6 +3,7 @@
 #include "track/inside.h"
 
 #include "track/asking.h"
+#include "track/attempt.h"
 #include "track/ending.h"
 #include "track/hindsight.h"
 #include "track/oracle.h"
@@ -75,7 +76,7 @@ void inside_goodbye(int fd)
 	const unsigned int waiting = TRAIT_SEALED | TRAIT_OPENED;
 
 	/* Before the handshake is over nothing has begun that it could end. */
-	if (!entry || !(LOAD(entry->traits) & TRAIT_SEALED))
+	if (!entry || !(LOAD(entry->traits) & TRAIT_SEALED) || !attempt_is_ours(entry))
 		return;
 	if (LOAD(entry->phase) == PHASE_ASKED && (LOAD(entry->traits) & waiting) == waiting)
 		oracle_ask(fd, entry);

@@ -262,9 +262,7 @@ bool attempt_is_calling(int fd)
 	return entry && LOAD(entry->calling) && LOAD(entry->owner) == thread_id();
 }
 
-/* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
- * memory, nor for a forked one that closes what it inherited while its parent goes on with it. */
-static bool is_ours(const struct socket_entry *entry)
+bool attempt_is_ours(const struct socket_entry *entry)
 {
 	if (LOAD(entry->process) != thread_process_noted())
 		return false;
@@ -285,7 +283,7 @@ void attempt_hung_up(int fd, int how)
 		atomic_fetch_or(&entry->traits, TRAIT_FINISHED);
 		return;
 	}
-	if (is_ours(entry))
+	if (attempt_is_ours(entry))
 		oracle_ask(fd, entry);
 	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
 }
@@ -299,7 +297,7 @@ void attempt_end(int fd)
 		return;
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		datagram_end(fd);
-	if (entry && !is_ours(entry)) {
+	if (entry && !attempt_is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process_noted())
 			socket_closed(fd);
 		return;

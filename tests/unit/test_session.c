@@ -6,6 +6,8 @@
 #include "track/inside.h"
 #include "track_fixture.h"
 
+#include <sys/wait.h>
+
 #define ASK    "GET / HTTP/1.1\r\n\r\n"
 #define FINE   "HTTP/1.1 200 OK\r\n\r\n"
 #define BUSY   "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\n\r\n"
@@ -309,6 +311,25 @@ Test(session, whose_reply_the_host_waited_for_in_vain)
 	ask_inside(&talk, first);
 	give_up(&talk);
 	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
+Test(session, to_which_a_forked_child_says_goodbye)
+{
+	struct talk talk = talk_inside();
+	pid_t child;
+
+	ask_inside(&talk, first);
+	wait_inside(&talk);
+	usleep(1100000);
+	child = fork();
+	if (child == 0) {
+		say_goodbye(&talk);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	EXPECT_NOTHING(talk.destination);
+	reply_inside(&talk, first, FINE);
+	EXPECT_SUCCESS(talk.destination);
 }
 
 /* Kept, and idle for long. */
