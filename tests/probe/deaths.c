@@ -98,6 +98,8 @@ int main(int argc, char **argv)
 	execs = argc > 1 && strcmp(argv[1], "exec") == 0;
 	if (!private_network())
 		return PROBE_CANNOT;
+	if (region == NULL)
+		give_up("no shared budget");
 	bad = refusing_port(&held);
 	good = start_server(SERVER_ECHO, NULL);
 	before = kernel_connects();
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
 
 			talks += fd >= 0 && echo(fd, "hello");
 			close(fd);
-			wrong += region != NULL && !in_range(region);
+			wrong += !in_range(region);
 		}
 	}
 	for (int i = 0; i < WORKERS; i++) {
@@ -132,16 +134,12 @@ int main(int argc, char **argv)
 	}
 	connects = kernel_connects() - before - (kills + 49) / 50;
 	most = CAPACITY + FLOOR * (now_ms() - began + 999) / 1000 + (now_ms() - began) / PROBE + 2;
-	first = region == NULL ? 0 : region->tally.attempts - region->tally.retries;
+	first = region->tally.attempts - region->tally.retries;
 	printf("killed: %d, otherwise ended or out of range: %d, exchanges: %s\n", kills, wrong,
 	       talks == (kills + 49) / 50 ? "all" : "not all");
-	if (region != NULL)
-		printf(
-		    "# left the machine: %ld, first tries: %ld, tokens and probes: %ld, refused: "
-		    "%ld\n",
-		    connects, first, most, (long)region->tally.refused);
-	printf("more than the rule allows: %s\n",
-	       region != NULL && connects > first + most ? "yes" : "no");
+	printf("# left the machine: %ld, first tries: %ld, tokens and probes: %ld, refused: %ld\n",
+	       connects, first, most, (long)region->tally.refused);
+	printf("more than the rule allows: %s\n", connects > first + most ? "yes" : "no");
 	if (execs) {
 		waitpid(start("fresh"), &status, 0);
 		wrong = status;

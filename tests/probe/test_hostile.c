@@ -54,6 +54,7 @@ Test(hostile, scribbler)
 		.log = "target = syslog\ninterval = 100ms\n",
 		.seconds = 120 },
 	    fine, fine);
+	cr_assert_gt(records_with(result, "event="), 0);
 	/* Whatever stood in the names: one line each, of printable ASCII. */
 	for (const char *at = result->records; *at != '\0'; at++)
 		cr_assert(*at == '\n' || (*at >= ' ' && *at <= '~'), "byte %02x in a record",
