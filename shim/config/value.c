@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How the text of a value becomes a number in the unit of policy.h, and back. */
-#include "config/presets.h"
+#include "config/keys.h"
 
-#include <errno.h>
 #include <string.h>
-#include <syslog.h>
-
-struct word {
-	uint8_t type;
-	char text[16];
-	int32_t value;
-};
-
-static const struct word words[] = {
-#define WORD(kind, word, number) { TYPE_##kind, word, number },
-#include "config/keys.def"
-#define PRESET(name, word, about) { TYPE_PRESET, word, PRESET_##name },
-#include "config/presets.def"
-};
-
-#define WORD_COUNT (sizeof(words) / sizeof(words[0]))
 
 struct unit {
 	char name[4];
@@ -75,17 +58,6 @@ const char *decimal_parse(const char *string, int64_t scale, int64_t *value)
 		return NULL;
 	*value = whole * scale + sum;
 	return at;
-}
-
-bool word_parse(enum value_type type, const char *string, int32_t *value)
-{
-	for (size_t i = 0; i < WORD_COUNT; i++) {
-		if (words[i].type == type && strcmp(words[i].text, string) == 0) {
-			*value = words[i].value;
-			return true;
-		}
-	}
-	return false;
 }
 
 void text_quoted(struct text *text, const char *bytes, size_t n)
@@ -270,19 +242,6 @@ static void print_number(const struct key *key, int64_t value, struct text *out)
 	}
 }
 
-static void print_words(enum value_type type, struct text *out)
-{
-	const char *between = "";
-
-	for (size_t i = 0; i < WORD_COUNT; i++) {
-		if (words[i].type != type)
-			continue;
-		text_string(out, between);
-		text_string(out, words[i].text);
-		between = " | ";
-	}
-}
-
 static const char *accepted(enum value_type type)
 {
 	switch (type) {
@@ -322,7 +281,7 @@ static void print_range(const struct key *key, struct text *out)
 void value_describe(const struct key *key, struct text *out)
 {
 	if (key->type >= TYPE_WORDS)
-		print_words(key->type, out);
+		words_print(key->type, out);
 	else if (key->type <= TYPE_COUNT)
 		print_range(key, out);
 	else
@@ -343,7 +302,7 @@ bool value_store(const struct key *key, void *fields, const char *string, struct
 		print_range(key, why);
 	} else if (key->type >= TYPE_WORDS) {
 		text_string(why, " is not one of: ");
-		print_words(key->type, why);
+		words_print(key->type, why);
 	} else {
 		text_string(why, " is not ");
 		text_string(why, accepted(key->type));
@@ -373,10 +332,5 @@ void value_print(const struct key *key, const void *fields, struct text *out)
 		print_number(key, wide, out);
 		return;
 	}
-	for (size_t i = 0; i < WORD_COUNT; i++) {
-		if (words[i].type == key->type && words[i].value == wide) {
-			text_string(out, words[i].text);
-			return;
-		}
-	}
+	text_string(out, word_of(key->type, (int32_t)wide));
 }

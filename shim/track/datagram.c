@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests by datagram: what is sent again without an answer is a retry. */
-#include "track/datagram.h"
+#include "track/datagram_ends.h"
 
 #include "hook/real.h"
 #include "track/flight.h"
@@ -9,7 +9,6 @@
 #include "track/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/udp.h>
 #include <netinet/in.h>
@@ -24,7 +23,12 @@
 /* Numbers on which a datagram has been begun with MSG_MORE. */
 static _Atomic(uint8_t) unfinished[SOCKETS / 8];
 
-static uint64_t cookie_of(int fd)
+void datagram_forget_pieces(int fd)
+{
+	atomic_fetch_and(&unfinished[fd / 8], (uint8_t) ~(1 << fd % 8));
+}
+
+uint64_t datagram_cookie(int fd)
 {
 	uint64_t cookie = socket_cookie(fd);
 
@@ -51,9 +55,7 @@ static uint64_t hash_parts(const struct iovec *parts, size_t count, size_t size)
 	return hash ? hash : 1;
 }
 
-/* Without the scope, which the host may leave out where the kernel tells it. Nobody has the address
- * 0, and whoever gets what is sent there answers from his own. */
-static uint64_t peer_of(const struct address *address)
+uint64_t datagram_peer(const struct address *address)
 {
 	static const uint8_t any[16], any4[16] = { [10] = 0xff, [11] = 0xff };
 	struct address plain = *address;
@@ -125,8 +127,7 @@ static bool measure(struct datagram *datagram)
 	return true;
 }
 
-/* Counts a datagram that was not answered. */
-static void count_failure(const struct exchange *one, enum failure failure, int err)
+void datagram_failed(const struct exchange *one, enum failure failure, int err)
 {
 	struct trial trial = {
 		.destination = destination_at(one->slot, one->generation),
@@ -177,7 +178,7 @@ static bool judge(struct datagram *datagram, const struct name_hit *hit)
 			return true;
 		}
 		if (exchange_repeated(sent, try->account.policy->horizon, &failed))
-			count_failure(&failed, FAILURE_TIMEOUT, 0);
+			datagram_failed(&failed, FAILURE_TIMEOUT, 0);
 		try->began = monotonic();
 	}
 	attempt_judge(try, hit);
@@ -209,8 +210,8 @@ bool datagram_begin(struct datagram *datagram, int fd, const struct iovec *parts
 	if (!attempt_open_account(try))
 		goto out;
 	datagram->sent = (struct exchange) {
-		.cookie = cookie_of(fd),
-		.peer = peer_of(&address),
+		.cookie = datagram_cookie(fd),
+		.peer = datagram_peer(&address),
 		.at = try->began,
 		.slot = destination_slot(try->trial.destination),
 		.generation = (uint32_t)atomic_load(&try->trial.destination->generation),
@@ -237,7 +238,7 @@ static void settle_failed(struct datagram *datagram, int err)
 
 	if (failure &&
 	    exchange_overdue(datagram->sent.cookie, datagram->sent.process, 0, try->began, &failed))
-		count_failure(&failed, failure, err);
+		datagram_failed(&failed, failure, err);
 	else if (failure && !try->status) {
 		outcome_failure(&try->trial, failure, err, 0);
 		return;
@@ -277,129 +278,4 @@ ssize_t datagram_swallowed(const struct datagram *datagram)
 {
 	errno = datagram->try.saved_errno;
 	return (ssize_t)datagram->size;
-}
-
-/* Who sent what just came: as the host was told, else the one peer of the socket. 0: unknown. */
-static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
-{
-	struct sockaddr_storage peer;
-	struct address address;
-
-	if (from && address_read(&address, from, len))
-		return peer_of(&address);
-	len = sizeof(peer);
-	if (getpeername(fd, (struct sockaddr *)&peer, &len) != 0 ||
-	    !address_read(&address, (struct sockaddr *)&peer, len))
-		return 0;
-	return peer_of(&address);
-}
-
-static void answered(const struct exchange *last)
-{
-	struct destination *destination = destination_at(last->slot, last->generation);
-	struct trial trial = {
-		.destination = destination,
-		.place = last->place,
-		.probe = last->probe,
-	};
-	struct account account;
-
-	if (!destination)
-		return;
-	destination_account(destination, config_current(), &account);
-	if (budget_wants_success(&account)) {
-		outcome_success(&trial);
-	} else {
-		count(&destination->tally.successes);
-		count(&shim_region->tally.successes);
-	}
-}
-
-/* EAGAIN where nothing forbids to wait: SO_RCVTIMEO ran out. */
-static bool ran_out(int fd, int flags)
-{
-	int mode = flags & MSG_DONTWAIT ? -1 : real.fcntl(fd, F_GETFL, 0);
-
-	return mode >= 0 && !(mode & O_NONBLOCK);
-}
-
-ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,
-                          socklen_t len)
-{
-	int saved = errno;
-	struct exchange one;
-
-	/* A peek takes nothing in but an error. */
-	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) || !shim_ready() ||
-	    exchange_none() || thread_in_lookup())
-		return result;
-	if (result >= 0) {
-		uint64_t cookie = cookie_of(fd), peer = sender(fd, from, len);
-		struct exchange last = { 0 };
-		bool probe = false;
-
-		while (exchange_answered(cookie, peer, &one)) {
-			struct destination *of = destination_at(one.slot, one.generation);
-
-			if (of && one.mark) /* one that failed has been ended */
-				flight_end_datagram(of, &one);
-			probe |= one.mark && one.probe;
-			if (last.cookie == 0 || one.at > last.at)
-				last = one;
-		}
-		last.probe = probe;
-		if (last.cookie)
-			answered(&last);
-	} else if (saved == EAGAIN) {
-		if (ran_out(fd, flags) && exchange_overdue(cookie_of(fd), thread_process(),
-		                                           EXCHANGE_PATIENCE, monotonic(), &one))
-			count_failure(&one, FAILURE_TIMEOUT, 0);
-	} else {
-		enum failure failure = failure_of(saved, false);
-
-		if (failure &&
-		    exchange_overdue(cookie_of(fd), thread_process(), 0, monotonic(), &one))
-			count_failure(&one, failure, saved);
-	}
-	errno = saved;
-	return result;
-}
-
-/* True if another number refers to the socket. Looked for only where it matters. */
-static bool lives_on(int fd, uint64_t cookie)
-{
-	int limit = (int)socket_limit();
-
-	for (int other = 0; other < limit; other++)
-		if (other != fd && socket_watched(other) & WATCH_DATAGRAM &&
-		    cookie_of(other) == cookie)
-			return true;
-	return false;
-}
-
-void datagram_end(int fd)
-{
-	int saved = errno;
-	int64_t now = monotonic();
-	int32_t process = thread_process_noted();
-	struct exchange one;
-	uint64_t cookie;
-
-	atomic_fetch_and(&unfinished[fd / 8], (uint8_t) ~(1 << fd % 8));
-	if (exchange_none() || process == 0)
-		return;
-	cookie = cookie_of(fd);
-	if (exchange_waits(cookie, process, 0, now) && lives_on(fd, cookie))
-		goto out;
-	while (exchange_overdue(cookie, process, EXCHANGE_PATIENCE, now, &one))
-		count_failure(&one, FAILURE_TIMEOUT, 0);
-	while (exchange_overdue(cookie, process, 0, now, &one)) {
-		struct destination *of = destination_at(one.slot, one.generation);
-
-		if (of)
-			flight_end_datagram(of, &one);
-	}
-	exchange_drop(cookie, process);
-out:
-	errno = saved;
 }

@@ -189,7 +189,7 @@ static void name_slot(struct destination *destination, int64_t key, const struct
 
 		text_string(&text, abstract ? "unix:@" : "unix:");
 		text_bytes(&text, address->path + abstract, address->path_len - abstract);
-	} else if (hit->place && names_text(hit->hash, name)) {
+	} else if (hit->place && name_text(hit->hash, name)) {
 		text_string(&text, name);
 		text_string(&text, ":");
 		text_decimal(&text, address->port);
@@ -259,7 +259,7 @@ bool destination_asks_datagrams(const struct address *address, const struct conf
 
 	if (!config->datagrams)
 		return false;
-	if (names_find(address_hash(address), now, &hit) && names_text(hit.hash, name))
+	if (names_find(address_hash(address), now, &hit) && name_text(hit.hash, name))
 		target.name = name;
 	policy = config_match(config, &target);
 	return policy >= 0 && policy < CONFIG_POLICIES && config->policies[policy].udp;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and their bindings to addresses: two tables of sets, chosen by hash. */
+/* Bindings of names to addresses: a table of sets, chosen by hash. */
 #include "track/names.h"
 
 #include "hook/real.h"
 #include "report/region.h"
 #include "track/thread.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#define NAMES     1024
-#define NAME_WAYS 4
-#define BINDINGS  2048
-#define WAYS      8
+#define BINDINGS 2048
+#define WAYS     8
 
 /* So many bindings of its set may one address have: a server of a thousand virtual hosts must not
  * push out every other address there. */
@@ -22,14 +19,6 @@
 
 /* An answer waits so long for the connect that it was asked for. */
 #define FRESH NS_PER_S
-
-#define TEXT_WORDS (NAME_MAX_LEN / sizeof(uint64_t) + 1)
-
-struct name {
-	ucell64 hash;           /* 0 = free */
-	_Atomic(uint32_t) used; /* serial, as below */
-	ucell64 text[TEXT_WORDS];
-};
 
 struct binding {
 	_Atomic(uint32_t) version; /* odd while it is written */
@@ -40,10 +29,6 @@ struct binding {
 	cell64 failed_at;   /* ns; 0 = not since it last answered */
 };
 
-/* A hash is odd. */
-#define BEING_WRITTEN 2
-
-static struct name names[NAMES];
 static struct binding bindings[BINDINGS];
 /* The address of each binding, 0 = free. Apart from the rest, for every connect searches a set. */
 static _Alignas(64) ucell64 addresses[BINDINGS];
@@ -53,87 +38,6 @@ _Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed fa
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_acquire)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
-
-uint64_t name_normal(const char *node, char *out)
-{
-	size_t n = 0;
-
-	for (; node[n]; n++) {
-		if (n >= NAME_MAX_LEN)
-			return 0;
-		out[n] = (char)(node[n] >= 'A' && node[n] <= 'Z' ? node[n] + ('a' - 'A') : node[n]);
-	}
-	if (n && out[n - 1] == '.')
-		n--;
-	out[n] = '\0';
-	return n ? hash_bytes(ADDRESS_HASH, out, n) | 1 : 0;
-}
-
-bool name_is_number(const char *node)
-{
-	struct in_addr binary;
-
-	return inet_aton(node, &binary) || strchr(node, ':');
-}
-
-static bool is_older(uint32_t serial, uint32_t than)
-{
-	return (int32_t)(serial - than) < 0;
-}
-
-/* --- the texts --- */
-
-static struct name *find_name(uint64_t hash)
-{
-	struct name *set = &names[hash % (NAMES / NAME_WAYS) * NAME_WAYS];
-
-	for (int i = 0; i < NAME_WAYS; i++)
-		if (LOAD(set[i].hash) == hash)
-			return &set[i];
-	return NULL;
-}
-
-static void keep_name(uint64_t hash, const char *text, uint32_t lookup)
-{
-	struct name *set = &names[hash % (NAMES / NAME_WAYS) * NAME_WAYS];
-	struct name *place = find_name(hash);
-	uint64_t words[TEXT_WORDS] = { 0 }, before;
-
-	if (place) {
-		STORE(place->used, lookup);
-		return;
-	}
-	place = set;
-	for (int i = 1; i < NAME_WAYS; i++)
-		if (is_older(LOAD(set[i].used), LOAD(place->used)))
-			place = &set[i];
-	before = LOAD(place->hash);
-	if (before == BEING_WRITTEN ||
-	    !atomic_compare_exchange_strong(&place->hash, &before, BEING_WRITTEN))
-		return;
-	memcpy(words, text, strlen(text));
-	for (size_t i = 0; i < TEXT_WORDS; i++)
-		STORE(place->text[i], words[i]);
-	STORE(place->used, lookup);
-	STORE(place->hash, hash);
-}
-
-bool names_text(uint64_t hash, char *out)
-{
-	struct name *name = find_name(hash);
-	uint64_t words[TEXT_WORDS];
-
-	if (!name)
-		return false;
-	for (size_t i = 0; i < TEXT_WORDS; i++)
-		words[i] = LOAD(name->text[i]);
-	memcpy(out, words, NAME_MAX_LEN + 1);
-	out[NAME_MAX_LEN] = '\0';
-	/* Another name may have been written over it meanwhile. */
-	return LOAD(name->hash) == hash && (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
-}
-
-/* --- the bindings --- */
 
 /* What a reader saw of a binding, all of one moment. */
 struct sight {
@@ -188,7 +92,7 @@ static bool gives_way(const struct binding *one, const struct binding *other, in
 
 	if (failing != is_failing(LOAD(other->failed_at), now))
 		return !failing;
-	return is_older(LOAD(one->used), LOAD(other->used));
+	return serial_is_older(LOAD(one->used), LOAD(other->used));
 }
 
 /* Chooses the place of a new binding. */
@@ -202,7 +106,7 @@ static struct binding *make_room(uint64_t address, int64_t now)
 
 		if (has == address) {
 			own++;
-			if (!of_own || is_older(LOAD(one->used), LOAD(of_own->used)))
+			if (!of_own || serial_is_older(LOAD(one->used), LOAD(of_own->used)))
 				of_own = one;
 		}
 		if (has == 0 && !(LOAD(one->version) & 1)) {
@@ -250,7 +154,7 @@ uint64_t names_note(const char *node)
 
 	if (hash == 0 || name_is_number(text))
 		return 0;
-	keep_name(hash, text, atomic_fetch_add(&lookups, 1) + 1);
+	name_keep(hash, text, atomic_fetch_add(&lookups, 1) + 1);
 	return hash;
 }
 
@@ -304,23 +208,20 @@ static bool is_likelier(const struct sight *one, const struct sight *other)
 {
 	if (one->fresh != other->fresh)
 		return one->fresh;
-	return one->fresh == is_older(one->lookup, other->lookup);
+	return one->fresh == serial_is_older(one->lookup, other->lookup);
 }
 
 /* What a connect uses stays: the pair, and its text. */
 static void note_use(struct binding *binding, uint64_t name)
 {
 	uint32_t now = LOAD(lookups);
-	struct name *text;
 
 	if (LOAD(binding->answered_at) != 0)
 		STORE(binding->answered_at, 0);
 	if (LOAD(binding->used) == now)
 		return;
 	STORE(binding->used, now);
-	text = find_name(name);
-	if (text)
-		STORE(text->used, now);
+	name_touch(name, now);
 }
 
 bool names_find(uint64_t address, int64_t now, struct name_hit *hit)

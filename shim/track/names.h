@@ -14,9 +14,7 @@
 #ifndef RETRYBUDGET_TRACK_NAMES_H
 #define RETRYBUDGET_TRACK_NAMES_H
 
-#include "track/address.h"
-
-#define NAME_MAX_LEN 253
+#include "track/name.h"
 
 /* How long what failed is remembered where the policy is not at hand: the default of the key
  * `horizon`. */
@@ -30,10 +28,6 @@ struct name_hit {
 	uint32_t place; /* of the binding in the table, 1..4095; 0 = the address has no name */
 	bool untried;   /* it has not failed since it last answered, as far as we remember */
 };
-
-/* True for an address written as a number, in any of the forms that libc takes for one. No server
- * is asked for it. */
-bool name_is_number(const char *node);
 
 /* Notes that a name is being asked for. Returns its hash; 0: it is a number or cannot be kept. */
 uint64_t names_note(const char *node);
@@ -54,12 +48,5 @@ bool names_find(uint64_t address, int64_t now, struct name_hit *hit);
 /* The address at a place failed, or answered. place 0 is ignored. */
 void names_failed(uint32_t place, int64_t now);
 void names_answered(uint32_t place);
-
-/* Copies the name with this hash into out[NAME_MAX_LEN + 1], lower case. False: forgotten. */
-bool names_text(uint64_t hash, char *out);
-
-/* Normalises a host name into out[NAME_MAX_LEN + 1]: lower case, no trailing dot. Returns its hash,
- * or 0 if it is empty or too long. */
-uint64_t name_normal(const char *node, char *out);
 
 #endif

@@ -88,7 +88,7 @@ static void find_one(int64_t now)
 	if (hit.place == 0 || hit.place > 4095)
 		abort();
 	memset(text, 'x', sizeof(text));
-	if (names_text(hit.hash, text) &&
+	if (name_text(hit.hash, text) &&
 	    (memchr(text, 0, sizeof(text)) == NULL ||
 	     (text[strlen(text) - 1] != '.' && name_normal(text, normal) != hit.hash)))
 		abort();

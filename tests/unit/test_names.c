@@ -47,7 +47,7 @@ static const char *name_at(uint32_t host, int64_t later)
 
 	*text = '\0';
 	if (names_find(key_of(host), monotonic() + later, &hit))
-		cr_assert(names_text(hit.hash, text));
+		cr_assert(name_text(hit.hash, text));
 	return text;
 }
 
@@ -269,7 +269,7 @@ static void *scramble(void *mixed)
 		if (!names_find(key_of(crowd[n]), monotonic(), &hit))
 			continue;
 		if (hit.hash != name_normal(name, text) ||
-		    (names_text(hit.hash, text) && strcmp(text, name) != 0))
+		    (name_text(hit.hash, text) && strcmp(text, name) != 0))
 			atomic_fetch_add((_Atomic(int) *)mixed, 1);
 		names_failed(hit.place, 1);
 		names_answered(hit.place);
