@@ -136,7 +136,8 @@ def judge(lab, client, way, result, problems):
         most = FAST.most_first * client.lookups + client.excused * watched
         if attempts > most:
             problems.append(f"{attempts} attempts in {watched:.1f} s, not {most:.0f}")
-    # On a unix socket it may spin, if it does bare (matrix.compare).
-    paced = way.nature != "free" and way.counted != "unix" and not client.gives_up
+    # On a unix socket, or where the server is only slow, it may spin if it does bare
+    # (matrix.compare).
+    paced = way.nature == "storm" and way.counted != "unix" and not client.gives_up
     if paced and result["cpu"] > client.most_cpu:
         problems.append(f"spins: {result['cpu']:.0%} of a processor while waiting")

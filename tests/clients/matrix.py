@@ -65,8 +65,12 @@ def compare(done, clients):
         if way.counted == "unix" and b["attempts"] < PAUSELESS * b["watched"]:
             if s.get("cpu", 0) > client.most_cpu:
                 problems.append(f"spins: {s['cpu']:.0%} of a processor, and does not bare")
-        if way.nature == "slow" and s["attempts"] > 1.1 * b["attempts"] + 2:
-            problems.append(f"{s['attempts']} attempts, bare only {b['attempts']}")
+        if way.nature == "slow":
+            if s["attempts"] > 1.1 * b["attempts"] + 2:
+                problems.append(f"{s['attempts']} attempts, bare only {b['attempts']}")
+            # socat reads an end that it is told to ignore again and again.
+            if not client.gives_up and s.get("cpu", 0) > max(client.most_cpu, 1.5 * b.get("cpu", 0)):
+                problems.append(f"spins: {s['cpu']:.0%} of a processor, bare {b.get('cpu', 0):.0%}")
 
 
 def crashed(result):
