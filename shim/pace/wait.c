@@ -2,13 +2,13 @@
 /*
  * A blocking connect is restarted after a handler installed with SA_RESTART and ended by one
  * without. A wait in slices must not lose a handler that runs between two of them: by the time a
- * slice is over and its thread has a processor again, an alarm() may have rung. So signals are
- * blocked but for ppoll, which lets them in, and which always tells of a handler (EINTR). Whether
- * it wants its calls restarted is asked of sigaction. Only where handlers differ in that,
- * futex_waitv (Linux 5.16) waits, which the kernel itself restarts as it does connect; what comes
- * between two slices is then lost, which is rare. Neither needs a descriptor that a fork could leak
- * or a close-all loop reuse (as a timerfd would), or leaves anything behind when siglongjmp leaves
- * it.
+ * slice is over and its thread has a processor again, an alarm() may have rung. So signals that
+ * have a handler are held but for ppoll, which lets them in, and which always tells of one (EINTR);
+ * all that is left is what comes in the few instructions between two slices. What the handlers want
+ * is asked of sigaction, before the wait: one may take itself off. Only where they differ,
+ * futex_waitv (Linux 5.16) waits, which the kernel itself restarts as it does connect; then a
+ * handler between two slices is lost. Neither needs a descriptor that a fork could leak or a
+ * close-all loop reuse (as a timerfd would), or leaves anything behind when siglongjmp leaves it.
  */
 #include "pace/wait.h"
 
@@ -45,34 +45,45 @@ enum handlers {
 	HANDLERS_DIFFER,
 };
 
-/* Those of signals that this thread does not block. */
-static enum handlers handlers(void)
+/* What a fault of the host itself, or its sandbox, raises: held, it would end the host. */
+static bool is_fault(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+	       number == SIGTRAP || number == SIGSYS || number == SIGABRT;
+}
+
+/* Of the signals that are not in `blocked` and may end a wait; those that have a handler are added
+ * to `held`. */
+static enum handlers handlers(const sigset_t *blocked, sigset_t *held)
 {
 	enum handlers seen = HANDLERS_NONE;
-	sigset_t blocked;
 
-	if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0)
-		return HANDLERS_END;
 	for (int number = 1; number < NSIG; number++) {
 		struct sigaction action;
 		enum handlers kind;
 
-		if (sigismember(&blocked, number) == 1 || sigaction(number, NULL, &action) != 0)
+		if (is_fault(number) || sigismember(blocked, number) == 1 ||
+		    sigaction(number, NULL, &action) != 0)
 			continue;
 		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
 			continue;
 		kind = action.sa_flags & SA_RESTART ? HANDLERS_RESTART : HANDLERS_END;
 		seen = seen == HANDLERS_NONE || seen == kind ? kind : HANDLERS_DIFFER;
+		sigaddset(held, number);
 	}
 	return seen;
 }
 
-/* Where they differ the wait ends: the host then sees its error early, which it can stand, instead
+/* Where they differ the call ends: the host then sees its error early, which it can stand, instead
  * of late, which an alarm() was meant to prevent. So it does where there is none: that one has
  * taken itself off (SA_RESETHAND), as the old ones without SA_RESTART do. */
 bool wait_restarts(void)
 {
-	return handlers() == HANDLERS_RESTART;
+	sigset_t blocked, held;
+
+	sigemptyset(&held);
+	return sigprocmask(SIG_BLOCK, NULL, &blocked) == 0 &&
+	       handlers(&blocked, &held) == HANDLERS_RESTART;
 }
 
 /* One slice by futex_waitv. 0: it is over; EINTR: a handler ended it; ENOSYS: it cannot be had. */
@@ -90,33 +101,29 @@ static int wait_for_nothing(int64_t length)
 	return errno == EINTR ? EINTR : ENOSYS;
 }
 
-/* What a fault of the host itself, or its sandbox, raises: blocked, it would end the host. */
-static void all_but_faults(sigset_t *set)
-{
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
-
-	sigfillset(set);
-	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		sigdelset(set, faults[i]);
-}
-
 /* Waits for `left`, of which it leaves what was left. 0: it is over; EINTR: a handler ran; else
  * waiting is impossible. The second look is for what came while its thread, its time over, had no
  * processor. */
-static int wait_for_handler(struct timespec *left)
+static int wait_for_handler(struct timespec *left, const sigset_t *mask)
 {
 	struct timespec none = { 0 };
-	sigset_t most, own;
-	int err = 0;
 
-	all_but_faults(&most);
-	if (sigprocmask(SIG_BLOCK, &most, &own) != 0)
-		return EINVAL;
-	if (syscall(SYS_ppoll, NULL, 0, left, &own, sizeof(uint64_t)) != 0 ||
-	    syscall(SYS_ppoll, NULL, 0, &none, &own, sizeof(uint64_t)) != 0)
-		err = errno;
-	sigprocmask(SIG_SETMASK, &own, NULL);
-	return err;
+	if (syscall(SYS_ppoll, NULL, 0, left, mask, sizeof(uint64_t)) == 0 &&
+	    syscall(SYS_ppoll, NULL, 0, &none, mask, sizeof(uint64_t)) == 0)
+		return 0;
+	return errno;
+}
+
+/* True if a wait goes on after a handler. With none of the host's it was one of libc's own (setuid
+ * in another thread), which all want calls restarted, unless one has been installed since. */
+static bool goes_on(enum wait_manner manner, enum handlers *kind, const sigset_t *own,
+                    sigset_t *held)
+{
+	if (manner != WAIT_AS_CONNECT)
+		return manner == WAIT_AS_LOOKUP;
+	if (*kind == HANDLERS_NONE)
+		*kind = handlers(own, held);
+	return *kind == HANDLERS_NONE || *kind == HANDLERS_RESTART;
 }
 
 /* One slice of so many ns. 0: it is over; EINTR: a handler ended it; else waiting is impossible. */
@@ -125,24 +132,39 @@ static int slice(int64_t length, enum wait_manner manner)
 	struct timespec left = { .tv_sec = (time_t)(length / NS_PER_S),
 		                 .tv_nsec = (long)(length % NS_PER_S) };
 	int64_t until = monotonic() + length;
+	enum handlers kind = HANDLERS_NONE;
+	sigset_t all, own, held;
+	int err;
 
-	if (manner == WAIT_AS_CONNECT && !atomic_load(&without_waitv) &&
-	    handlers() == HANDLERS_DIFFER) {
-		int end = wait_for_nothing(length);
-
-		if (end != ENOSYS)
-			return end;
+	/* All, while the handlers are asked for; none of them sees it. */
+	sigfillset(&all);
+	for (int number = 1; number < NSIG; number++)
+		if (is_fault(number))
+			sigdelset(&all, number);
+	if (sigprocmask(SIG_BLOCK, manner == WAIT_AS_LOOKUP ? NULL : &all, &own) != 0)
+		return errno;
+	held = own;
+	if (manner != WAIT_AS_LOOKUP)
+		kind = handlers(&own, &held);
+	if (manner == WAIT_AS_CONNECT && kind == HANDLERS_DIFFER && !atomic_load(&without_waitv)) {
+		sigprocmask(SIG_SETMASK, &own, NULL);
+		err = wait_for_nothing(length);
+		if (err != ENOSYS)
+			return err;
 		atomic_store(&without_waitv, true);
 	}
+	sigprocmask(SIG_SETMASK, &held, NULL);
 	for (;;) {
-		int end = wait_for_handler(&left);
-
-		if (end != EINTR || manner == WAIT_AS_TIMED ||
-		    (manner == WAIT_AS_CONNECT && !wait_restarts()))
-			return end;
-		if (monotonic() >= until)
-			return 0;
+		err = wait_for_handler(&left, &own);
+		if (err != EINTR || !goes_on(manner, &kind, &own, &held))
+			break;
+		if (monotonic() >= until) {
+			err = 0;
+			break;
+		}
 	}
+	sigprocmask(SIG_SETMASK, &own, NULL);
+	return err;
 }
 
 int64_t wait_timeout_of(int fd, int name)

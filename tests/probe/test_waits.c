@@ -10,22 +10,36 @@
 
 TestSuite(waits, .fini = discard_scratch);
 
+static void signal_comes(const char *which, const char *length)
+{
+	char held[128];
+
+	snprintf(held, sizeof(held),
+	         "first: ECONNREFUSED\nsecond: ECONNREFUSED, %s\nsignals handled: some\n", length);
+	expect(&(struct probe) { .program = "wait_signal",
+	                         .arguments = { which },
+	                         .policy = DELAY("2s") },
+	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: some\n", held);
+}
+
 Test(waits, go_on_after_a_handler_with_restart)
 {
-	expect(&(struct probe) { .program = "wait_signal",
-	                         .arguments = { "restart" },
-	                         .policy = DELAY("2s") },
-	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: some\n",
-	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, whole\nsignals handled: some\n");
+	signal_comes("restart", "whole");
 }
 
 Test(waits, end_after_a_handler_without_restart)
 {
-	expect(&(struct probe) { .program = "wait_signal",
-	                         .arguments = { "interrupt" },
-	                         .policy = DELAY("2s") },
-	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: some\n",
-	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
+	signal_comes("interrupt", "cut short");
+}
+
+Test(waits, go_on_after_a_handler_with_restart_that_takes_itself_off)
+{
+	signal_comes("once", "whole");
+}
+
+Test(waits, go_on_when_another_thread_changes_the_user)
+{
+	signal_comes("setuid", "whole");
 }
 
 static void gap(const char *handler, const char *held)
@@ -36,6 +50,7 @@ static void gap(const char *handler, const char *held)
 	       "first: ECONNREFUSED\nsecond: ECONNREFUSED, at once\nsignals handled: none\n", held);
 }
 
+/* A handler for faults of its own, of the other kind, says nothing about the alarm. */
 Test(waits, lose_no_handler_between_two_slices)
 {
 	gap("interrupt",

@@ -30,7 +30,7 @@ static void on_alarm(int signal)
 
 static void traced(const char *what)
 {
-	struct sigaction action = { .sa_handler = on_alarm };
+	struct sigaction action = { .sa_handler = on_alarm }, crash = { .sa_handler = on_alarm };
 	struct timeval limit = { .tv_sec = strcmp(what, "timed") == 0 ? 60 : 0 };
 	int held, fd, err;
 	uint16_t port = refusing_port(&held);
@@ -39,12 +39,15 @@ static void traced(const char *what)
 
 	if (strcmp(what, "interrupt") != 0)
 		action.sa_flags = SA_RESTART;
+	else
+		crash.sa_flags = SA_RESTART;
 	printf("first: %s\n", error_name(attempt(port, NULL)));
 	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGSEGV, &crash, NULL);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (ptrace(PTRACE_TRACEME) != 0)
-		give_up("ptrace");
+		_exit(PROBE_CANNOT);
 	raise(SIGSTOP);
 	began = now_ms();
 	err = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
@@ -64,8 +67,9 @@ static bool waits(const struct __ptrace_syscall_info *call)
 	       (number == SYS_ppoll && call->entry.args[1] == 0);
 }
 
-/* Lets it go on from stop to stop; at the end of its first wait that nothing ended, the alarm. */
-static void trace(pid_t child)
+/* Lets it go on from stop to stop; at the end of its first wait that nothing ended, the alarm.
+ * False: the kernel does not tell of calls (before Linux 5.3). */
+static bool trace(pid_t child)
 {
 	bool waiting = false, sent = false;
 	int status, pass = 0;
@@ -84,6 +88,7 @@ static void trace(pid_t child)
 		         (call.exit.rval == 0 || call.exit.rval == -ETIMEDOUT))
 			sent = kill(child, SIGALRM) == 0;
 	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -93,8 +98,7 @@ int main(int argc, char **argv)
 
 	if (child == 0)
 		traced(argc > 1 ? argv[1] : "restart");
-	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+	if (waitpid(child, &status, 0) != child)
 		give_up("child");
-	trace(child);
-	return 0;
+	return WIFSTOPPED(status) && trace(child) ? 0 : PROBE_CANNOT;
 }

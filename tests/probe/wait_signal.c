@@ -3,7 +3,9 @@
  * A signal arrives while a retry is held back. A blocking connect() goes on after a handler that
  * was installed with SA_RESTART and ends after one that was not (signal(7)); the wait must do the
  * same, and must never tell the host EINTR, which Node and Python take for "in progress".
- * Usage: wait_signal restart|interrupt
+ * Usage: wait_signal restart|interrupt|once|setuid    once: the handler, with SA_RESTART, takes
+ * itself off; setuid: no handler, but libc's own, by which a thread has all others change their
+ * user
  */
 #include "probe.h"
 
@@ -15,17 +17,37 @@ static void on_alarm(int signal)
 	handled++;
 }
 
+static void *change_user(void *arg)
+{
+	pause_ms(300);
+	handled += setuid(getuid()) == 0;
+	return arg;
+}
+
 int main(int argc, char **argv)
 {
-	bool restart = argc > 1 && strcmp(argv[1], "restart") == 0;
-	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = restart ? SA_RESTART : 0 };
+	const char *what = argc > 1 ? argv[1] : "restart";
+	struct sigaction action = { .sa_handler = on_alarm };
+	pthread_t thread;
 	int64_t ms;
 	int held, err;
 	uint16_t port = refusing_port(&held);
 
 	printf("first: %s\n", error_name(attempt(port, NULL)));
-	sigaction(SIGALRM, &action, NULL);
-	alarms_from(300);
+	if (strcmp(what, "setuid") == 0) {
+		if (pthread_create(&thread, NULL, change_user, NULL) != 0)
+			give_up("thread");
+	} else {
+		if (strcmp(what, "interrupt") != 0)
+			action.sa_flags = SA_RESTART;
+		if (strcmp(what, "once") == 0)
+			action.sa_flags |= SA_RESETHAND;
+		sigaction(SIGALRM, &action, NULL);
+	}
+	if (strcmp(what, "once") == 0)
+		setitimer(ITIMER_REAL, &(struct itimerval) { .it_value.tv_usec = 300000 }, NULL);
+	else if (strcmp(what, "setuid") != 0)
+		alarms_from(300);
 	err = attempt(port, &ms);
 	printf("second: %s, %s\n", error_name(err), length_of(ms, 2000));
 	if (ms > 1000 && !handled)
