@@ -60,8 +60,7 @@ $(B)/obj/tests/unit/%.o: CFLAGS += -isystem tests/unit/plain
 # Units and probes of what musl does not have: swapcontext, getaddrinfo_a, RTLD_DEEPBIND.
 ifeq ($(TARGET),musl)
 NO_UNITS  := $(basename $(notdir $(shell grep -lsE 'swapcontext|interleave[.]h' tests/unit/*.c)))
-NO_PROBES := calls_load calls_lookup calls_number fastopen lookup_async lookups tell vfork_range \
-             wait_gap
+NO_PROBES := calls_load calls_lookup calls_number fastopen lookup_async lookups tell vfork_range
 endif
 
 print-cc:
