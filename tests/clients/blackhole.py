@@ -98,7 +98,7 @@ def serve(listener):
             peer.sendall(line)
 
 
-def bare(lab, command, problems):
+def bare(lab, command, problems, chance):
     run = Run(command, lab.folder, lab.environment())
     try:
         if not wait_until(lambda: lab.syns.count(ELSEWHERE) > 0, 20):
@@ -107,14 +107,14 @@ def bare(lab, command, problems):
         time.sleep(BARE_SECONDS)
         attempts, repeats = lab.syns.count(ELSEWHERE), lab.syns.count(REPEATED)
         if attempts != 1 or repeats < 1:
-            problems.append(f"bare: {attempts} attempts, {repeats} repeats: it does not just wait")
+            chance.append(f"bare: {attempts} attempts, {repeats} repeats: it does not just wait")
         if run.process.poll() is not None or run.printed():
             problems.append(f"bare: ended, or printed {run.output()[:60]!r}")
     finally:
         run.kill()
 
 
-def bounded(lab, command, library, problems):
+def bounded(lab, command, library, problems, chance):
     pace = Pace("black hole", SETTINGS, 0, 0, 0)
     # Some start a process per attempt; PHP hides its extension.
     text = configuration(pace, lab.log.path, "user").replace("reload", "deepbind = strip\nreload", 1)
@@ -130,28 +130,28 @@ def bounded(lab, command, library, problems):
         gaps = [(b - a) / SECOND for a, b in zip(times, times[1:])]
         seen = {"attempts": len(times), "gaps": [round(gap, 2) for gap in gaps],
                 "repeats": lab.syns.count(REPEATED, since), **errors.summary(run.errors())}
-        judge(lab, seen, problems)
+        judge(lab, seen, problems, chance)
         if run.process.poll() is not None or run.printed():
             problems.append(f"ended, or printed {run.output()[:60]!r}")
         filled = fill_in()
         # A token, a connect that is under way, a busy machine.
         if run.wait(EVERY + LIMIT + 5) != 0 or "hello" not in run.output():
-            problems.append(f"when the address was there: exit {run.process.poll()}, "
-                            f"{run.output()[:60]!r}, {run.errors()[-200:]!r}")
+            chance.append(f"when the address was there: exit {run.process.poll()}, "
+                          f"{run.output()[:60]!r}, {run.errors()[-200:]!r}")
         seen["back"] = round((time.monotonic_ns() - filled) / SECOND, 2)
     finally:
         run.kill()
     return seen
 
 
-def judge(lab, seen, problems):
+def judge(lab, seen, problems, chance):
     # The second had its token, so nothing but the first connect lies between them.
     if not seen["gaps"] or not 0.9 * LIMIT < seen["gaps"][0] < LATE:
-        problems.append(f"its first connect did not take {LIMIT} s: {seen['gaps']}")
+        chance.append(f"its first connect did not take {LIMIT} s: {seen['gaps']}")
     if seen["attempts"] > MOST:
-        problems.append(f"{seen['attempts']} attempts in {SHIM_SECONDS} s, not {MOST}")
+        chance.append(f"{seen['attempts']} attempts in {SHIM_SECONDS} s, not {MOST}")
     if seen["repeats"] > seen["attempts"]:
-        problems.append(f"{seen['repeats']} repeats of {seen['attempts']} SYNs")
+        chance.append(f"{seen['repeats']} repeats of {seen['attempts']} SYNs")
     if lab.syns.count(0):
         problems.append("a socket was parked: it does not block")
     if seen["meanings"] != ["timeout"]:
@@ -165,12 +165,12 @@ def judge(lab, seen, problems):
 
 
 def compare(lab, build, name, library):
-    problems = []
+    problems, chance = [], []
     command = programs(build)[name]
     dig()
-    bare(lab, command, problems)
-    seen = bounded(lab, command, library, problems)
-    return {"problems": problems, "seen": seen}
+    bare(lab, command, problems, chance)
+    seen = bounded(lab, command, library, problems, chance)
+    return {"problems": problems, "chance": chance, "seen": seen}
 
 
 def report(done):

@@ -73,7 +73,7 @@ def judge_changes(seen, least, most, problems):
 
 
 def through_outage(lab, client, library):
-    problems = []
+    problems, chance = [], []
     way = WAYS["refused"]
     outage.fail(lab, way)
     run = lab.start(client, client.loop, lab.environment(library, text(lab)), lab.host(way))
@@ -83,31 +83,31 @@ def through_outage(lab, client, library):
         start = lab.syns.times(PORT)[0]
         outage.sleep_until(start + int(WATCHED * SECOND))
         times = lab.syns.times(PORT)
-        judge_gaps(times, problems)
+        judge_gaps(times, chance)
         if len(times) > FAILURES + WATCHED / OPEN:
-            problems.append(f"{len(times)} attempts in {WATCHED} s")
+            chance.append(f"{len(times)} attempts in {WATCHED} s")
         seen = changes(lab)
-        judge_changes(seen, len(times) - FAILURES, lab.syns.count(PORT) - FAILURES, problems)
+        judge_changes(seen, len(times) - FAILURES, lab.syns.count(PORT) - FAILURES, chance)
         since = outage.recover(lab, way)
         # The open time with its jitter, a parked socket's second, and a busy machine's.
         limit = OPEN * 1.1 + 4
         back = outage.back_at_work(lab, client, run, since, limit)
         if back is None:
-            problems.append(f"not back within {limit} s")
+            chance.append(f"not back within {limit} s")
         else:
             outage.judge_answer(client, run, problems)
-        judge_gaps(lab.syns.times(PORT)[:len(times) + 1], problems)
+        judge_gaps(lab.syns.times(PORT)[:len(times) + 1], chance)
         seen = changes(lab)
         if seen[-2:] != ["half-open", "closed"] or seen.count("closed") != 1:
-            problems.append(f"recorded at the end: {few(seen[-8:])}")
+            chance.append(f"recorded at the end: {few(seen[-8:])}")
     finally:
         run.kill()
-    return {"attempts": len(times), "recovery": back, "problems": problems}
+    return {"attempts": len(times), "recovery": back, "problems": problems, "chance": chance}
 
 
 def first_tries(lab, library):
     """First tries are held back too."""
-    problems = []
+    problems, chance = [], []
     lab.server_mode("down")
     command = [sys.executable, f"{LOOPS}/firsts.py", "127.0.0.1", str(PORT), str(FIRSTS)]
     run = Run(command, lab.folder, lab.environment(library, text(lab)))
@@ -119,15 +119,15 @@ def first_tries(lab, library):
     finally:
         run.kill()
     times, records = lab.syns.times(PORT), lab.log.fields()
-    judge_gaps(times, problems)
+    judge_gaps(times, chance)
     if len(times) > FIRSTS / 2:
-        problems.append(f"{len(times)} attempts of {FIRSTS}")
+        chance.append(f"{len(times)} attempts of {FIRSTS}")
     kinds = [r["kind"] for r in records if r.get("event") == "attempt"]
     if kinds != ["first"] * FIRSTS:
         problems.append(f"attempts recorded: {kinds}")
     if not any(r.get("event") == "refused" for r in records):
         problems.append("no record of what was held back")
-    return {"attempts": len(times), "problems": problems}
+    return {"attempts": len(times), "problems": problems, "chance": chance}
 
 
 def observe(lab, client, library):

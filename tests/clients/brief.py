@@ -21,7 +21,7 @@ def first_seen(lab, way):
 
 
 def watch(lab, client, name, library):
-    way, problems = WAYS[name], []
+    way, problems, chance = WAYS[name], [], []
     outage.fail(lab, way)
     environment = lab.environment()
     if library:
@@ -34,10 +34,10 @@ def watch(lab, client, name, library):
         else:
             result = through_outage(lab, client, way, run, bool(library), problems)
         if library and not problems:
-            judge(lab, client, way, result, problems)
+            judge(lab, client, way, result, problems, chance)
     finally:
         run.kill()
-    return {**result, "problems": problems}
+    return {**result, "problems": problems, "chance": chance}
 
 
 def until_end(lab, way, run, problems):
@@ -120,8 +120,9 @@ def through_outage(lab, client, way, run, shim, problems):
     return result
 
 
-def judge(lab, client, way, result, problems):
-    """What the shim alone must answer for; what it must not change is judged by matrix.compare."""
+def judge(lab, client, way, result, problems, chance):
+    """What the shim alone must answer for; what it must not change is judged by matrix.compare.
+    chance: what a busy machine may do as well, once."""
     records = result.pop("records", None) or lab.log.fields()
     attempts, watched = result["attempts"], result["watched"]
     held_back = sum(r.get("event") in ("refused", "retrying", "exhausted") for r in records)
@@ -140,4 +141,4 @@ def judge(lab, client, way, result, problems):
     # (matrix.compare).
     paced = way.nature == "storm" and way.counted != "unix" and not client.gives_up
     if paced and result["cpu"] > client.most_cpu:
-        problems.append(f"spins: {result['cpu']:.0%} of a processor while waiting")
+        chance.append(f"spins: {result['cpu']:.0%} of a processor while waiting")

@@ -73,12 +73,12 @@ def one(lab, command, environment, limit):
 
 
 def compare(lab, name, library):
-    problems = []
+    problems, chance = [], []
     make = programs()[name]
     off = CONFIGURATION.format(log=lab.log.path, udp="")
     on = CONFIGURATION.format(log=lab.log.path, udp="udp = on\nudp_deny = drop")
     ways = {"bare": ("", ""), "off": (library, off), "on": (library, on)}
-    result = {"problems": problems}
+    result = {"problems": problems, "chance": chance}
     for mode, queries in (("ok", QUERIES), ("servfail", 1), ("silent", 1)):
         lab.mode = mode
         seen = {}
@@ -86,29 +86,29 @@ def compare(lab, name, library):
             lab.log.fields()
             seen[way] = one(lab, make(queries), lab.environment(shim, text), 40)
             if seen[way]["code"] is None:
-                problems.append(f"{mode}, {way}: still running after 40 s")
+                chance.append(f"{mode}, {way}: still running after 40 s")
         result[mode] = {way: seen[way]["datagrams"] for way in seen}
         if seen["off"] != seen["bare"]:
-            problems.append(f"{mode}: off {seen['off']}, bare {seen['bare']}")
+            chance.append(f"{mode}: off {seen['off']}, bare {seen['bare']}")
         if seen["on"]["out"] != seen["bare"]["out"]:
-            problems.append(f"{mode}: on prints {seen['on']['out']!r}")
+            chance.append(f"{mode}: on prints {seen['on']['out']!r}")
         if mode != "silent" and seen["on"] != seen["bare"]:
-            problems.append(f"{mode}: on {seen['on']}, bare {seen['bare']}")
+            chance.append(f"{mode}: on {seen['on']}, bare {seen['bare']}")
         if mode == "ok" and seen["bare"]["out"] != "127.0.0.1\n" * queries:
             problems.append(f"bare prints {seen['bare']['out'][:60]!r}")
     if result["silent"]["bare"] < TRIES - 1:
-        problems.append(f"only {result['silent']['bare']} datagrams bare: nothing to hold back")
+        chance.append(f"only {result['silent']['bare']} datagrams bare: nothing to hold back")
     if not 1 <= result["silent"]["on"] <= MOST:
-        problems.append(f"{result['silent']['on']} datagrams to a silent server, not 1 to {MOST}")
+        chance.append(f"{result['silent']['on']} datagrams to a silent server, not 1 to {MOST}")
     records = [r for r in lab.log.fields() if r.get("dest") == "udp:127.0.0.1:53"]
     if not any(r.get("event") == "refused" for r in records):
         problems.append("no record of what was held back")
     result["attempts"] = result["silent"]["on"]
-    recovery(lab, make, on.replace("30s", "1s"), library, problems)
+    recovery(lab, make, on.replace("30s", "1s"), library, chance)
     return result
 
 
-def recovery(lab, make, text, library, problems):
+def recovery(lab, make, text, library, chance):
     """The server comes back in the middle of the tries of one query, and it is answered."""
     lab.mode = "silent"
     since = lab.dns_mode("silent")
@@ -118,6 +118,6 @@ def recovery(lab, make, text, library, problems):
         lab.dns_mode("ok")
         run.wait(40)
         if run.output() != "127.0.0.1\n":
-            problems.append(f"the server is back, and it prints {run.output()[:60]!r}")
+            chance.append(f"the server is back, and it prints {run.output()[:60]!r}")
     finally:
         run.kill()

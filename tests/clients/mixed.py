@@ -144,7 +144,8 @@ def measure_itself(command, folder, environment):
         run.kill()
     lines = run.output().split("\n")
     if code != 0 or not lines[-2].startswith("dials "):
-        return [int(line) for line in lines if line.isdigit()], 0, f"exit {code}"
+        why = "" if code is None else f"exit {code}"
+        return [int(line) for line in lines if line.isdigit()], 0, why
     return [int(line) for line in lines[:-2]], int(lines[-2].split()[1]), ""
 
 
@@ -239,7 +240,7 @@ def summary(rounds):
 def compare(lab, name, library):
     """Bare, parked and redirected, in turns so that a busy machine is as hard on each."""
     rounds = {way: [] for way in WAYS}
-    held, problems = {}, []
+    held, problems, chance = {}, [], []
     build = os.path.dirname(library)
     for _ in range(ROUNDS):
         for way in WAYS:
@@ -254,21 +255,24 @@ def compare(lab, name, library):
             held[way] = held.get(way, 0) + sum(1 + int(r.get("held_back", 0)) for r in records)
             rounds[way].append(result)
             if result[2] or len(result[0]) < REQUESTS:
-                problems.append(f"{way}: {len(result[0])} of {REQUESTS} healthy requests "
-                                f"({result[2] or 'out of time'})")
-        if problems:
-            return {"problems": problems}  # every other round may take as long
+                kind = problems if result[2].startswith("exit") else chance
+                kind.append(f"{way}: {len(result[0])} of {REQUESTS} healthy requests "
+                            f"({result[2] or 'out of time'})")
+        if problems or chance:
+            break  # every other round may take as long
+    if problems or chance:
+        return {"problems": problems, "chance": chance}
     table = {way: summary(rounds[way]) for way in WAYS}
     for way in WAYS[1:]:
         if table[way]["rate"] < LEAST * table["bare"]["rate"]:
-            problems.append(f"{way}: {table[way]['rate']:.0f} healthy requests per second, "
+            chance.append(f"{way}: {table[way]['rate']:.0f} healthy requests per second, "
                             f"bare {table['bare']['rate']:.0f}")
         if table[way]["worst"] > max(SLOWEST, 3 * table["bare"]["worst"]):
-            problems.append(f"{way}: a healthy request took {table[way]['worst'] / 1e6:.2f} s")
+            chance.append(f"{way}: a healthy request took {table[way]['worst'] / 1e6:.2f} s")
         if not held[way]:
-            problems.append(f"{way}: nothing was held back, so nothing is shown")
+            chance.append(f"{way}: nothing was held back, so nothing is shown")
         table[way]["held"] = held[way]
-    return {"ways": table, "problems": problems}
+    return {"ways": table, "problems": problems, "chance": chance}
 
 
 def report(done):

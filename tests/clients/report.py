@@ -16,6 +16,8 @@ def progress(case):
     print(f"{verdict:4} {case['id']} ({case['result']['seconds']:.1f} s)", flush=True)
     for problem in problems:
         print(f"     {problem}", flush=True)
+    for problem in case["result"].get("once", ()):
+        print(f"     once in three runs: {problem}", flush=True)
     if "trace" in case["result"]:
         print("     " + case["result"]["trace"].strip().replace("\n", "\n     "), flush=True)
 
@@ -115,7 +117,6 @@ def left_out(done, clients):
 
 def tables(done, seconds, clients):
     """Prints everything; returns the number of failures."""
-    matrix.compare(done, clients)
     outage_table(done)
     healthy_table(done)
     mixed.report(done)

@@ -179,8 +179,8 @@ def compare(lab, build, name, library):
 
 def judge(lab, command, obedient, scenes, library, more="", port=PORT, context=None):
     """A client through all scenes, bare and under the shim; `more` ends the configuration."""
-    problems = []
-    result = {"problems": problems, "seen": {}}
+    problems, chance = [], []
+    result = {"problems": problems, "chance": chance, "seen": {}}
     text = CONFIGURATION.format(log=lab.log.path, more=more)
     for scene in scenes:
         status, kept, dated = scene
@@ -196,11 +196,11 @@ def judge(lab, command, obedient, scenes, library, more="", port=PORT, context=N
                 problems.append(f"{label}, {way}: exit {one['code']}, {one['out'][-60:]!r}")
         result["seen"][label] = {"bare": bare, "shim": shim}
         if not obedient and min(bare["late"], default=0) > -0.5:
-            problems.append(f"{label}: bare it waits by itself: {bare['late']}")
+            chance.append(f"{label}: bare it waits by itself: {bare['late']}")
         if min(shim["late"], default=-1) < -EARLY:
             problems.append(f"{label}: before the time that the server asked for: {shim['late']}")
         if max(shim["late"], default=99) > LATE:
-            problems.append(f"{label}: long after it: {shim['late']}")
+            chance.append(f"{label}: long after it: {shim['late']}")
         records = [r for r in lab.log.fields()[before:] if r.get("dest", "").endswith(f":{port}")]
         if not any(r.get("event") in ("retrying", "refused") and r.get("class") == "status" for r in records):
             problems.append(f"{label}: no record of what was held back")
@@ -223,7 +223,7 @@ def requests_at(lab):
 
 def loud(lab, library):
     """wrk on five connections against 503 without a Retry-After, then the recovery."""
-    problems, counts = [], {}
+    chance, counts = [], {}
     text = CONFIGURATION.format(log=lab.log.path, more="base = 100ms\ncap = 10s\nhttp = on")
     text = text.replace("base = 10ms\ncap  = 100ms\n", "")
     for way, seconds in (("bare", BARE_SECONDS), ("shim", SECONDS)):
@@ -246,14 +246,14 @@ def loud(lab, library):
                                   > good + 100, 25, step=0.05)
                 counts["back"] = round(time.monotonic() - at, 1)
                 if not back:
-                    problems.append("not back within 25 s of the server's recovery")
+                    chance.append("not back within 25 s of the server's recovery")
         finally:
             run.kill()
     if counts["bare"] < LEAST_BARE:
-        problems.append(f"only {counts['bare']} requests bare: nothing to hold back")
+        chance.append(f"only {counts['bare']} requests bare: nothing to hold back")
     if counts["shim"] > MOST:
-        problems.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
-    return {"problems": problems, "counts": counts}
+        chance.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
+    return {"problems": [], "chance": chance, "counts": counts}
 
 
 def report(done):

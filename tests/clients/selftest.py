@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The comparison of the matrix (matrix.py) held against runs whose verdict is known."""
+
+import contextlib
+import io
+
+import matrix
+import tools
+
+CLIENT, WAY = next(c for c in tools.clients() if c.name == "haproxy"), "refused"
+
+
+def run(meanings, ended=None, problems=()):
+    return {"attempts": 9, "watched": 1.0, "meanings": meanings, "said": "x", "ended": ended,
+            "problems": list(problems)}
+
+
+QUIET, LOUD = run(["refused"]), run(["refused", "odd"])
+CRASHED, HANGS = run(["refused"], -11), run(["refused"], None, ["hangs"])
+
+# What is known: the first pair, then those that are run again, and whether it is a failure.
+SCENES = {
+    "like bare": ((QUIET, QUIET), (), False),
+    "never like bare": ((QUIET, LOUD), (QUIET, LOUD), True),
+    "unlike bare for the second time": ((QUIET, LOUD), (QUIET, QUIET, QUIET, LOUD), True),
+    "unlike bare once": ((QUIET, LOUD), (QUIET, QUIET, QUIET, QUIET), False),
+    "bare is like it at times": ((QUIET, LOUD), (LOUD, LOUD, QUIET, LOUD), False),
+    "less than bare": ((LOUD, QUIET), (), False),
+    "a crash, once": ((QUIET, CRASHED), (), True),
+    "crashes bare too": ((CRASHED, CRASHED), (), False),
+    "crashes when run again": ((QUIET, LOUD), (QUIET, CRASHED), True),
+    "hangs when run again": ((QUIET, LOUD), (QUIET, HANGS), True),
+}
+
+
+def cell(pair):
+    """The two cases of a client, with results of their own."""
+    return [
+        {"id": f"matrix/{CLIENT.name}/{WAY}", "kind": "matrix", "phase": "loud",
+         "client": CLIENT.name, "failure": WAY, "shim": shim, "result": {**result, "problems": list(result["problems"])}}
+        for shim, result in enumerate(pair)
+    ]
+
+
+def judge():
+    """Plays every scene; (passed, failed)."""
+    wrong = []
+    for name, (pair, further, failure) in SCENES.items():
+        done, left = cell(pair), list(further)
+        with contextlib.redirect_stdout(io.StringIO()):
+            matrix.compare(done, [CLIENT], lambda case, left=left: left.pop(0))
+        if bool(done[1]["result"]["problems"]) != failure or left:
+            wrong.append(name)
+    for name in wrong:
+        print(f"FAIL selftest: {name}")
+    return len(SCENES) - len(wrong), len(wrong)
