@@ -128,8 +128,14 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
+	-@$(MAKE) $(AT_ONCE) test-programs
 	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe \
 		check-contract check-clients
+
+# Of what cannot be built this way the checks that need it speak again.
+AT_ONCE = --no-print-directory -k -j$(shell nproc)
+
+test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(LABELLED)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -189,9 +195,9 @@ SANITIZED := CFLAGS="-O1 -g -fno-omit-frame-pointer -isystem tests/unit/plain $$
 check-sanitize: ## units under ASan+UBSan and under TSan
 	@scripts/install-deps build
 	@flags="-fsanitize=address,undefined -fno-sanitize-recover=all"; \
-		$(MAKE) --no-print-directory B=$(B)/asan $(SANITIZED) $(B)/asan/unit-plain
+		$(MAKE) $(AT_ONCE) B=$(B)/asan $(SANITIZED) $(B)/asan/unit-plain
 	@flags=-fsanitize=thread; \
-		$(MAKE) --no-print-directory B=$(B)/tsan $(SANITIZED) $(B)/tsan/unit-plain
+		$(MAKE) $(AT_ONCE) B=$(B)/tsan $(SANITIZED) $(B)/tsan/unit-plain
 	@scripts/tally sh -c 'status=0; \
 		ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 \
 		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain || status=1; \
@@ -213,7 +219,7 @@ check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget,
 
 fuzz: ## libFuzzer on what reads bytes of others; SECONDS=N in all, 60 without
 	@scripts/install-deps fuzz
-	@$(MAKE) --no-print-directory B=$(B)/fuzzed CC=clang WARNINGS=-w CFLAGS="$(FUZZED)" fuzzers
+	@$(MAKE) $(AT_ONCE) B=$(B)/fuzzed CC=clang WARNINGS=-w CFLAGS="$(FUZZED)" fuzzers
 	@tests/fuzz/run $(B)/fuzzed/fuzz $(or $(SECONDS),60)
 
 fuzzers: $(FUZZERS)
@@ -226,9 +232,12 @@ lint: ## clang-tidy and cppcheck
 	@scripts/install-deps lint
 	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
 		tests/clients/*/*.[ch])
-	clang-tidy --quiet $(wildcard shim/*/*.c) -- $(filter-out -MMD -MP,$(COMMON))
+	$(MAKE) $(AT_ONCE) $(patsubst %.c,%.tidied,$(wildcard shim/*/*.c))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
+
+%.tidied: %.c # no file of that name is made
+	$(Q)clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(COMMON))
 
 bench: ## measure the cost and the effect, bare against shim in one run
 	@scripts/install-deps bench
