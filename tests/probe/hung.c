@@ -5,9 +5,8 @@
  * stands in for the patience of the bare program.
  * Usage: hung WHAT [CALL]
  */
+#include "alarm.h"
 #include "tallies.h"
-
-#include <setjmp.h>
 
 #define PATIENCE 1200 /* ms, reply_timeout in the driver's policy */
 #define ALARM    3000 /* ms, after which the bare program ends its call */
@@ -20,26 +19,6 @@ ssize_t __read_chk(int, void *, size_t, size_t) __attribute__((weak));
 static char data[16];
 static int listener, peer = -1;
 static uint16_t port;
-static sigjmp_buf back;
-static volatile sig_atomic_t handled, jumps;
-
-static void on_alarm(int signal)
-{
-	(void)signal;
-	handled++;
-	if (jumps)
-		siglongjmp(back, 1);
-}
-
-static void alarm_in(int ms, int every, int flags)
-{
-	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = flags };
-	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000L },
-		                   .it_interval = { every / 1000, every % 1000 * 1000L } };
-
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &timer, NULL);
-}
 
 static ssize_t receive(int fd, const char *call)
 {
@@ -283,7 +262,7 @@ static void is_left(void)
 	fds = count_fds();
 	for (int i = 0; i < 5; i++) {
 		jumps = 1;
-		if (sigsetjmp(back, 1) == 0) {
+		if (sigsetjmp(before_alarm, 1) == 0) {
 			alarm_in(100, 0, 0);
 			receive(fd, "recv");
 			printf("did not jump\n");

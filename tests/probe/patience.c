@@ -5,36 +5,14 @@
  * was. An alarm stands in for the patience of the bare program.
  * Usage: patience WHAT [inet|inet6|unix|fastopen]
  */
+#include "alarm.h"
 #include "black_hole.h"
-
-#include <setjmp.h>
 
 #define PATIENCE 1500 /* ms, connect_timeout in the driver's policy */
 #define ALARM    3500 /* ms, after which the bare program ends its call */
 
 static struct black_hole hole;
 static bool fastopen;
-static sigjmp_buf back;
-static volatile sig_atomic_t handled, jumps;
-
-static void on_alarm(int signal)
-{
-	(void)signal;
-	handled++;
-	if (jumps)
-		siglongjmp(back, 1);
-}
-
-/* every: 0 = once. */
-static void alarm_in(int ms, int every, int flags)
-{
-	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = flags };
-	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000L },
-		                   .it_interval = { every / 1000, every % 1000 * 1000L } };
-
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &timer, NULL);
-}
 
 static int new_socket(void)
 {
@@ -142,7 +120,7 @@ static void is_left(const char *how)
 	int fd = new_socket(), err = 0;
 
 	jumps = 1;
-	if (sigsetjmp(back, 1) == 0) {
+	if (sigsetjmp(before_alarm, 1) == 0) {
 		alarm_in(400, 0, 0);
 		connect_it(fd);
 		printf("did not jump\n");
