@@ -143,7 +143,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-docs
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
-	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j4 # they wait, most of the time
+	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j8 # they wait, most of the time
 
 probes: $(PROBES)
 
