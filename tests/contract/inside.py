@@ -32,6 +32,9 @@ MISDEEDS = {
 
 # Every attempt and every refusal is a record.
 TALKATIVE = {"policy": cases.HARD, "log": "attempts = on\ninterval = 0\n"}
+# What [log] trace may use besides, and no more: the loader's list of libraries, and libunwind's lock
+# (shim/report/callsite.c says what becomes of both in a fork).
+UNWINDING = "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock "
 
 
 def imports(build):
@@ -99,9 +102,9 @@ def place_of(words, build):
     ).stdout
 
 
-def trips_nothing(case, build, during=None, wanted=None):
+def trips_nothing(case, build, during=None, wanted=None, allowed=""):
     """A case under the shim with the tripwire below."""
-    outcome, words = tripped(case, build, during=during)
+    outcome, words = tripped(case, build, during=during, CONTRACT_ALLOWED=allowed)
     problems = []
     missing = wanted and not any(wanted in record for record in outcome.records)
     if words:
@@ -140,6 +143,11 @@ def checks(build, text):
                 todo.append((f"tripwire, records, {case['name']}",
                              lambda hard=hard, wanted=wanted: trips_nothing(
                                  hard, build, wanted=wanted)))
+                sites = {**hard, "log": hard["log"] + "trace = 8\n"}
+                wanted = wanted and "site="
+                todo.append((f"tripwire, call sites, {case['name']}",
+                             lambda sites=sites, wanted=wanted: trips_nothing(
+                                 sites, build, wanted=wanted, allowed=UNWINDING)))
     todo = [(name, check) for name, check in todo if text in name]
     passed = failed = 0
     with ThreadPoolExecutor(3) as pool:
