@@ -177,9 +177,10 @@ check-suites: ## other projects' own test suites, bare and under the shim (insta
 	@tests/suites/prepare $(B)
 	@scripts/tally tests/suites/run --build $(B) $(SUITES)
 
-# A third of their time, and the least to do with sockets.
+# Half of their time, and the least to do with sockets.
 SLOWEST := test_multiprocessing test_faulthandler test_asyncio.test_tasks test_asyncio.test_futures \
-	   test_logging cpython/test_io web.test.test_agent libsoup/server-test
+	   test_logging cpython/test_io web.test.test_agent libsoup/server-test test_process \
+	   ruby/drb/ test_open3 ruby/ruby/test_io tcl/io tcl/chanio
 
 check-long: ## what takes too long for `make check`, without the slowest of the suites
 	@scripts/install-deps check

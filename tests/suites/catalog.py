@@ -22,7 +22,7 @@ class Part:
     folder: str = ""  # to run in; "" is an empty one
     source: str = ""  # the tree that the folder is in: each run sees it as it was unpacked
     environment: dict = field(default_factory=dict)
-    seconds: int = 240  # a limit for one run
+    seconds: int = 600  # a limit for one run
     weight: int = 5  # about how many seconds it takes: long ones start first
     healthy: bool = False  # nothing fails in it, so the shim must hold nothing back
 
@@ -62,7 +62,7 @@ def cpython():
         if not glob.glob(os.path.join(home, name.replace(".", "/")) + "*"):
             continue  # it came or went with another version
         command = [PYTHON, "-m", "test", "--junit-xml", "{report}", *CPYTHON_OPTIONS.get(name, ())]
-        yield Part("cpython", name, [*command, name], results.junit, seconds=400,
+        yield Part("cpython", name, [*command, name], results.junit,
                    weight=CPYTHON_LONG.get(name[5:], 5))
 
 
@@ -126,7 +126,7 @@ def installed(suite, package, patterns, runner=()):
         if name in LEFT_OUT or not os.path.exists(described):
             continue
         folder = os.path.dirname(path)
-        yield Part(suite, name, [*runner, path, "--tap"], results.tap, folder=folder, seconds=120,
+        yield Part(suite, name, [*runner, path, "--tap"], results.tap, folder=folder,
                    environment={"G_TEST_SRCDIR": folder, "G_TEST_BUILDDIR": folder})
 
 
@@ -149,7 +149,7 @@ def libuv(source, build):
     program = os.path.join(build, "suites", "uv_run_tests")
     if source and os.path.exists(program):
         yield Part("libuv", "all", ["sh", "-c", AS_NOBODY, "libuv", source, program], results.tap,
-                   weight=90, seconds=400)
+                   weight=90)
 
 
 TCL = """socket http http11 httpold httpPipeline io ioCmd ioTrans iogt chan chanio event exec thread
@@ -212,7 +212,7 @@ def perl(source):
             name = os.path.relpath(path, f"{source}/{folder}")
             yield Part("perl", os.path.join(folder, name), ["perl", "-I.", "-It", "-It/lib", name],
                        results.tap, folder=os.path.join(source, folder), source=source,
-                       seconds=120, weight=3)
+                       weight=3)
 
 
 def everything(build):

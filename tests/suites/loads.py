@@ -27,14 +27,14 @@ done"""
 def stress():
     for name, stressors in STRESS.items():
         command = ["sh", "-c", SCRIPT, "stress", *stressors.split()]
-        yield Part("stress-ng", name, command, results.stress, seconds=120,
+        yield Part("stress-ng", name, command, results.stress,
                    weight=2 * len(stressors.split()))
 
 
 def databases():
     program = [PYTHON, os.path.join(HERE, "databases.py")]
     for name in ("redis", "postgresql"):
-        yield Part("databases", name, [*program, name], results.checks, seconds=240, weight=40,
+        yield Part("databases", name, [*program, name], results.checks, weight=40,
                    healthy=True)
 
 

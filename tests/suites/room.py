@@ -101,6 +101,12 @@ def is_loaded(env):
     return env["LD_PRELOAD"].encode() in maps.stdout
 
 
+def as_in_the_foreground():
+    """A job in the background has SIGINT ignored, and tests that interrupt themselves wait for ever."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def wait(process, seconds):
     """Its exit status. As the first process of the namespace we bury everybody's orphans, or tests
     that wait for a grandchild's end would wait for ever."""
@@ -144,9 +150,12 @@ def work(order):
                 env=env,
                 cwd=order["folder"] or os.path.join(own, "home"),
                 start_new_session=True,
+                preexec_fn=as_in_the_foreground,
             )
             status = wait(process, order["seconds"])
             seconds = time.monotonic() - started
+        if status == LIMIT_STATUS and not order["shim"]:
+            return {"problem": f"bare not done after {seconds:.0f} s: there is nothing to compare"}
         text = ""
         if os.path.exists(report):
             with open(report, encoding="utf-8", errors="replace") as f:
