@@ -135,7 +135,7 @@ check: ## install what is missing, build, run the tests
 # Of what cannot be built this way the checks that need it speak again.
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
-test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(LABELLED)
+test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -178,15 +178,16 @@ check-suites: ## other projects' own test suites, bare and under the shim (insta
 	@scripts/tally tests/suites/run --build $(B) $(SUITES)
 
 # Half of their time, and the least to do with sockets.
-SLOWEST := test_multiprocessing test_faulthandler test_asyncio.test_tasks test_asyncio.test_futures \
-	   test_logging cpython/test_io web.test.test_agent libsoup/server-test test_process \
-	   ruby/drb/ test_open3 ruby/ruby/test_io tcl/io tcl/chanio
+SLOWEST := cpython/test_multiprocessing* cpython/test_faulthandler cpython/test_logging cpython/test_io \
+	   cpython/test_asyncio.test_tasks cpython/test_asyncio.test_futures* twisted/*test_agent \
+	   libsoup/server-test ruby/ruby/test_process twisted/*test_process ruby/test_open3 \
+	   ruby/ruby/test_io tcl/io tcl/chanio
 
 check-long: ## what takes too long for `make check`, without the slowest of the suites
 	@scripts/install-deps check
 	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission check-suites \
 		check-guests check-death fuzz check-arch \
-		SUITES="$(SLOWEST:%=--without %)"
+		SUITES="$(SLOWEST:%=--without '%')"
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.

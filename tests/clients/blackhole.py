@@ -135,9 +135,11 @@ def bounded(lab, command, library, problems, chance):
             problems.append(f"ended, or printed {run.output()[:60]!r}")
         filled = fill_in()
         # A token, a connect that is under way, a busy machine.
-        if run.wait(EVERY + LIMIT + 5) != 0 or "hello" not in run.output():
-            chance.append(f"when the address was there: exit {run.process.poll()}, "
-                          f"{run.output()[:60]!r}, {run.errors()[-200:]!r}")
+        code = run.wait(EVERY + LIMIT + 5)
+        if code != 0 or "hello" not in run.output():
+            kind = chance if code is None else problems
+            kind.append(f"when the address was there: exit {code}, "
+                        f"{run.output()[:60]!r}, {run.errors()[-200:]!r}")
         seen["back"] = round((time.monotonic_ns() - filled) / SECOND, 2)
     finally:
         run.kill()

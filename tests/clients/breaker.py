@@ -87,7 +87,7 @@ def through_outage(lab, client, library):
         if len(times) > FAILURES + WATCHED / OPEN:
             chance.append(f"{len(times)} attempts in {WATCHED} s")
         seen = changes(lab)
-        judge_changes(seen, len(times) - FAILURES, lab.syns.count(PORT) - FAILURES, chance)
+        judge_changes(seen, len(times) - FAILURES, lab.syns.count(PORT) - FAILURES, problems)
         since = outage.recover(lab, way)
         # The open time with its jitter, a parked socket's second, and a busy machine's.
         limit = OPEN * 1.1 + 4
@@ -99,7 +99,8 @@ def through_outage(lab, client, library):
         judge_gaps(lab.syns.times(PORT)[:len(times) + 1], chance)
         seen = changes(lab)
         if seen[-2:] != ["half-open", "closed"] or seen.count("closed") != 1:
-            chance.append(f"recorded at the end: {few(seen[-8:])}")
+            kind = chance if back is None else problems
+            kind.append(f"recorded at the end: {few(seen[-8:])}")
     finally:
         run.kill()
     return {"attempts": len(times), "recovery": back, "problems": problems, "chance": chance}

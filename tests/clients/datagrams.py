@@ -72,6 +72,10 @@ def one(lab, command, environment, limit):
         run.kill()
 
 
+def said(one):
+    return one["code"], one["out"]
+
+
 def compare(lab, name, library):
     problems, chance = [], []
     make = programs()[name]
@@ -87,6 +91,8 @@ def compare(lab, name, library):
             seen[way] = one(lab, make(queries), lab.environment(shim, text), 40)
             if seen[way]["code"] is None:
                 chance.append(f"{mode}, {way}: still running after 40 s")
+            elif seen[way]["code"] < 0 or (mode != "silent" and said(seen[way]) != said(seen["bare"])):
+                problems.append(f"{mode}, {way}: {said(seen[way])}, bare {said(seen['bare'])}")
         result[mode] = {way: seen[way]["datagrams"] for way in seen}
         if seen["off"] != seen["bare"]:
             chance.append(f"{mode}: off {seen['off']}, bare {seen['bare']}")
@@ -104,11 +110,11 @@ def compare(lab, name, library):
     if not any(r.get("event") == "refused" for r in records):
         problems.append("no record of what was held back")
     result["attempts"] = result["silent"]["on"]
-    recovery(lab, make, on.replace("30s", "1s"), library, chance)
+    recovery(lab, make, on.replace("30s", "1s"), library, problems, chance)
     return result
 
 
-def recovery(lab, make, text, library, chance):
+def recovery(lab, make, text, library, problems, chance):
     """The server comes back in the middle of the tries of one query, and it is answered."""
     lab.mode = "silent"
     since = lab.dns_mode("silent")
@@ -116,7 +122,9 @@ def recovery(lab, make, text, library, chance):
     try:
         wait_until(lambda: lab.dns.count(TYPE_A, since) > 0, 20, step=0.01)
         lab.dns_mode("ok")
-        run.wait(40)
+        code = run.wait(40)
+        if code is not None and code < 0:
+            problems.append(f"the server is back, and it ends with {code}")
         if run.output() != "127.0.0.1\n":
             chance.append(f"the server is back, and it prints {run.output()[:60]!r}")
     finally:

@@ -144,7 +144,7 @@ def measure_itself(command, folder, environment):
         run.kill()
     lines = run.output().split("\n")
     if code != 0 or not lines[-2].startswith("dials "):
-        why = "" if code is None else f"exit {code}"
+        why = "still running" if code is None else f"exit {code}"
         return [int(line) for line in lines if line.isdigit()], 0, why
     return [int(line) for line in lines[:-2]], int(lines[-2].split()[1]), ""
 
@@ -199,7 +199,7 @@ def measure_proxy(configure, folder, environment):
     try:
         if not wait_until(lambda: listens(FRONT), 10):
             with open(run.errors_path, encoding="utf-8", errors="replace") as f:
-                return [], 0, f"did not start: {f.read()[:200]}"
+                return [], 0, f"exit {run.process.poll()}, did not start: {f.read()[:200]}"
         for worker in workers:
             worker.start()
         started = time.monotonic()
@@ -216,7 +216,8 @@ def measure_proxy(configure, folder, environment):
                 connection = socket.create_connection(("127.0.0.1", FRONT), timeout=LIMIT)
         connection.close()
     except OSError as error:
-        return took, len(dials), str(error)
+        code = run.process.poll()
+        return took, len(dials), str(error) if code is None else f"exit {code}"
     finally:
         stop.set()
         run.kill()

@@ -108,7 +108,7 @@ STORMS = {
 
 def storm(lab, name, library):
     """Five kept connections against 503 without a Retry-After, then the recovery."""
-    chance, counts = [], {}
+    problems, chance, counts = [], [], {}
     text = statuses.CONFIGURATION.format(log=lab.log.path, more=READ)
     text = text.replace("base = 10ms\ncap  = 100ms\n", "base = 100ms\ncap = 10s\n")
     context = certificate(lab.folder)
@@ -126,6 +126,8 @@ def storm(lab, name, library):
                 if not wait_until(lambda: len(server.requests) > good + 100, 25, step=0.05):
                     chance.append("not back within 25 s of the server's recovery")
                 counts["back"] = round(time.monotonic() - at, 1)
+            if run.process.poll() is not None:
+                problems.append(f"{way}: ended with {run.process.poll()}")
         finally:
             run.kill()
             server.stop()
@@ -133,7 +135,7 @@ def storm(lab, name, library):
         chance.append(f"only {counts['bare']} requests bare: nothing to hold back")
     if counts["shim"] > MOST:
         chance.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
-    return {"problems": [], "chance": chance, "counts": counts}
+    return {"problems": problems, "chance": chance, "counts": counts}
 
 
 def report(done):

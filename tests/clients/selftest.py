@@ -17,6 +17,8 @@ def run(meanings, ended=None, problems=()):
 
 QUIET, LOUD = run(["refused"]), run(["refused", "odd"])
 CRASHED, HANGS = run(["refused"], -11), run(["refused"], None, ["hangs"])
+WORKER = run(["refused", "crash"])
+BELIEVES = {**run(["refused"]), "believes": "half a page"}
 
 # What is known: the first pair, then those that are run again, and whether it is a failure.
 SCENES = {
@@ -27,6 +29,10 @@ SCENES = {
     "bare is like it at times": ((QUIET, LOUD), (LOUD, LOUD, QUIET, LOUD), False),
     "less than bare": ((LOUD, QUIET), (), False),
     "a crash, once": ((QUIET, CRASHED), (), True),
+    "a crash that it speaks of, once": ((QUIET, WORKER), (), True),
+    "takes half an answer for a whole one, once": ((QUIET, BELIEVES), (), True),
+    "believes it bare too": ((BELIEVES, BELIEVES), (), False),
+    "bare it crashes and says less": ((CRASHED, LOUD), (QUIET, QUIET, QUIET, QUIET), False),
     "crashes bare too": ((CRASHED, CRASHED), (), False),
     "crashes when run again": ((QUIET, LOUD), (QUIET, CRASHED), True),
     "hangs when run again": ((QUIET, LOUD), (QUIET, HANGS), True),

@@ -223,7 +223,7 @@ def requests_at(lab):
 
 def loud(lab, library):
     """wrk on five connections against 503 without a Retry-After, then the recovery."""
-    chance, counts = [], {}
+    problems, chance, counts = [], [], {}
     text = CONFIGURATION.format(log=lab.log.path, more="base = 100ms\ncap = 10s\nhttp = on")
     text = text.replace("base = 10ms\ncap  = 100ms\n", "")
     for way, seconds in (("bare", BARE_SECONDS), ("shim", SECONDS)):
@@ -247,13 +247,15 @@ def loud(lab, library):
                 counts["back"] = round(time.monotonic() - at, 1)
                 if not back:
                     chance.append("not back within 25 s of the server's recovery")
+            if run.process.poll() is not None:
+                problems.append(f"{way}: ended with {run.process.poll()}")
         finally:
             run.kill()
     if counts["bare"] < LEAST_BARE:
         chance.append(f"only {counts['bare']} requests bare: nothing to hold back")
     if counts["shim"] > MOST:
         chance.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
-    return {"problems": [], "chance": chance, "counts": counts}
+    return {"problems": problems, "chance": chance, "counts": counts}
 
 
 def report(done):

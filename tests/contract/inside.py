@@ -34,7 +34,7 @@ MISDEEDS = {
 TALKATIVE = {"policy": cases.HARD, "log": "attempts = on\ninterval = 0\n"}
 # What [log] trace may use besides, and no more: the loader's list of libraries, and libunwind's lock
 # (shim/report/callsite.c says what becomes of both in a fork).
-UNWINDING = "dl_iterate_phdr pthread_mutex_lock pthread_mutex_unlock "
+UNWINDING = "dl_iterate_phdr pthread_mutex_lock "
 
 
 def imports(build):

@@ -197,7 +197,7 @@ static _Unwind_Reason_Code look_at(struct _Unwind_Context *context, void *arg)
 	return _URC_NO_REASON;
 }
 
-/* sigaction that only asks what is set: what to set is its second argument. */
+/* Allowed here; or sigaction that only asks what is set: what to set is its second argument. */
 static bool is_harmless(const char *name, const uint64_t *arguments)
 {
 	const char *found = strstr(allowed, name);

@@ -22,7 +22,7 @@ class Part:
     folder: str = ""  # to run in; "" is an empty one
     source: str = ""  # the tree that the folder is in: each run sees it as it was unpacked
     environment: dict = field(default_factory=dict)
-    seconds: int = 600  # a limit for one run
+    seconds: int = 300  # a limit for one run
     weight: int = 5  # about how many seconds it takes: long ones start first
     healthy: bool = False  # nothing fails in it, so the shim must hold nothing back
 
