@@ -42,6 +42,8 @@ static inline void open_black_hole(struct black_hole *hole, int family)
 		                        snprintf(local->sun_path + 1, 40, "hole.%d", getpid()));
 	}
 	hole->listener = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (family == AF_INET6 && !there_is_ipv6())
+		_exit(PROBE_CANNOT);
 	if (hole->listener < 0 ||
 	    bind(hole->listener, (struct sockaddr *)&hole->at, hole->len) != 0 ||
 	    getsockname(hole->listener, (struct sockaddr *)&hole->at, &hole->len) != 0 ||

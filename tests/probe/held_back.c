@@ -552,7 +552,7 @@ int main(int argc, char **argv)
 	v6 = mapped || strcmp(kind, "v6") == 0 || strcmp(kind, "bound6") == 0;
 	bound = strncmp(kind, "bound", 5) == 0;
 	port = strcmp(kind, "port") == 0;
-	if (!private_network())
+	if (!private_network() || (v6 && !there_is_ipv6()))
 		return PROBE_CANNOT;
 	retries = open("/proc/sys/net/ipv4/tcp_syn_retries", O_WRONLY | O_CLOEXEC);
 	if (retries < 0 || write(retries, "1", 1) != 1)

@@ -58,9 +58,21 @@ static inline void pause_ms(int ms)
 		;
 }
 
+/* Whether IPv6 is switched on. */
+static inline bool there_is_ipv6(void)
+{
+	struct sockaddr_in6 own = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool there = fd >= 0 && bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return there;
+}
+
 /* Sends SIGALRM after so many ms, and then again and again until it is told 0. A wait of the shim's
- * is made of slices (shim/pace/wait.c), and a handler that runs when one has ended and the next has
- * not begun, which on a busy machine takes a while, is not seen to end anything: the next one is.
+ * is made of slices, and where handlers differ in SA_RESTART one that runs when a slice has ended
+ * and the next has not begun is not seen to end anything (shim/pace/wait.c): the next one is.
  */
 static inline void alarms_from(int ms)
 {

@@ -28,6 +28,7 @@ struct probe {
 	const char *preload;       /* LD_PRELOAD; NULL: the shim alone. %s stands for the shim */
 	const char *wrapper[4];    /* a command in front of the probe, as strace, NULL-terminated */
 	int seconds;               /* time limit; 0: 30 */
+	bool chance; /* a draw of the shim may spoil a run: under it a second one counts */
 };
 
 struct result {
@@ -60,6 +61,12 @@ void discard_scratch(void);
  * the probe says that this machine cannot run it. The result of enforce is left in static storage.
  */
 const struct result *expect(const struct probe *probe, const char *plain, const char *held);
+
+/*
+ * Runs a probe. A machine that stops for a moment makes a length of time longer, and nothing else:
+ * where that is all that is not as wanted, two more runs must be without fault.
+ */
+void run_to_say(const struct probe *probe, enum how how, struct result *result, const char *wanted);
 
 /* The same for probes whose bare output is the standard: all ways must print what bare prints. */
 const struct result *expect_same(const struct probe *probe);

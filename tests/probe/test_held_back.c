@@ -15,7 +15,7 @@
 /* All scenes play at once, in processes that share this. */
 #define PLENTY "[budget]\ncapacity = 1000\nstart = 100%\n"
 
-TestSuite(held_back, .fini = discard_scratch, .timeout = 120);
+TestSuite(held_back, .fini = discard_scratch, .timeout = 180);
 
 static const char *after_line(const char *text)
 {
@@ -53,9 +53,15 @@ static int lines_of(const char *text)
 	return n;
 }
 
+static bool is_like(const struct result *shim, const struct result *bare, int runs)
+{
+	return all_were_printed(shim->out, bare, runs) &&
+	       lines_of(shim->out) == lines_of(bare[0].out);
+}
+
 /* Parked: as a connect that times out. Redirected: as one that is refused. On a busy machine the
  * kernel may make more than one thing of a scene, so a line that one bare run has not printed is
- * looked for in two more. */
+ * looked for in two more, and if it is in none of them the shim is asked once more. */
 static void same_as_real(const char *kind, const char *sort)
 {
 	static struct result bare[3], shim;
@@ -76,13 +82,17 @@ static void same_as_real(const char *kind, const char *sort)
 	cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
 	for (runs = 1; runs < 3 && !all_were_printed(shim.out, bare, runs); runs++)
 		run_probe(&probe, BARE, &bare[runs]);
+	if (!is_like(&shim, bare, runs)) {
+		cr_log_warn("%s, once:\n%s", kind, shim.out);
+		run_probe(&probe, ENFORCE, &shim);
+		cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
+	}
 	for (int i = 0; i < runs; i++) {
 		cr_assert(bare[i].exited && bare[i].code == 0, "bare: %s", bare[i].out);
 		cr_expect(strstr(bare[i].out, "LEFT BEHIND") == NULL, "%s", bare[i].out);
 	}
-	cr_expect(all_were_printed(shim.out, bare, runs) &&
-	              lines_of(shim.out) == lines_of(bare[0].out),
-	          "under the shim\n%s\nbare\n%s\n%s", shim.out, bare[0].out, shim.records);
+	cr_expect(is_like(&shim, bare, runs), "under the shim\n%s\nbare\n%s\n%s", shim.out,
+	          bare[0].out, shim.records);
 	/* Said on stderr: a log socket takes ten datagrams at once, and there are more scenes. */
 	for (const char *at = shim.err; (at = strstr(at, "event=refused")) != NULL; at++)
 		count++;

@@ -19,14 +19,20 @@ static void hung(const char *what, const char *plain, const char *held)
 	    plain, held);
 }
 
-/* Only under the shim: bare it would never end. */
-static const struct result *held(const char *what, const char *call, const char *policy)
+/* Only under the shim: bare it would never end. wanted: what it is to say; NULL: anything. */
+static const struct result *held(const char *what, const char *call, const char *policy,
+                                 const char *wanted)
 {
 	static struct result result;
 	struct probe probe = { .program = "hung", .arguments = { what, call }, .policy = policy };
 
-	run_probe(&probe, ENFORCE, &result);
+	if (wanted)
+		run_to_say(&probe, ENFORCE, &result, wanted);
+	else
+		run_probe(&probe, ENFORCE, &result);
 	cr_assert(result.exited && result.code == 0, "%s%s", result.out, result.err);
+	if (wanted)
+		cr_expect_str_eq(result.out, wanted, "%s", call);
 	return &result;
 }
 
@@ -43,23 +49,21 @@ Test(reply_timeout, holds_for_every_call_that_reads)
 		                             "splice", "recvfrom_chk" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		cr_expect_str_eq(
-		    held("ends", calls[i], REPLY)->out,
-		    "read: EAGAIN, in time\nagain: EAGAIN, in time\nanswer: ok, early\n", "%s",
-		    calls[i]);
+		held("ends", calls[i], REPLY,
+		     "read: EAGAIN, in time\nagain: EAGAIN, in time\nanswer: ok, early\n");
 }
 
 Test(reply_timeout, kills_the_connection_where_it_says_reset)
 {
-	cr_expect_str_eq(held("resets", "recv", RESET)->out,
-	                 "read: ECONNRESET, in time\nagain: end of file, early\nwrite: EPIPE\n"
-	                 "server sees: 1, 0\n");
+	held("resets", "recv", RESET,
+	     "read: ECONNRESET, in time\nagain: end of file, early\nwrite: EPIPE\n"
+	     "server sees: 1, 0\n");
 }
 
 /* What follows is a retry, and what follows that is none. */
 Test(reply_timeout, counts_as_one_failure)
 {
-	const struct result *result = held("counts", "read", REPLY);
+	const struct result *result = held("counts", "read", REPLY, NULL);
 
 	cr_expect_eq(records_with(result, "kind=first"), 2, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
@@ -70,7 +74,7 @@ Test(reply_timeout, counts_as_one_failure)
 
 Test(reply_timeout, counts_as_one_failure_where_it_says_reset)
 {
-	const struct result *result = held("counts", "read", RESET);
+	const struct result *result = held("counts", "read", RESET, NULL);
 
 	cr_expect_eq(records_with(result, "kind=first"), 2, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
@@ -121,8 +125,7 @@ Test(reply_timeout, leaves_a_number_that_was_reused_unseen)
 
 Test(reply_timeout, outlasts_handlers_with_restart)
 {
-	cr_expect_str_eq(held("restart", "recv", REPLY)->out,
-	                 "read: EAGAIN, in time\nhandled: several\n");
+	held("restart", "recv", REPLY, "read: EAGAIN, in time\nhandled: several\n");
 }
 
 Test(reply_timeout, leaves_other_handlers_to_end_the_call)

@@ -66,11 +66,11 @@ static void goes_on(const char *family)
 		               .arguments = { "restart", family },
 		               .policy = CONNECT };
 	static struct result result;
+	static const char wanted[] = "connect: ETIMEDOUT, in time\nhandled: several\nafter: " CLEAN;
 
-	run_probe(&probe, ENFORCE, &result);
+	run_to_say(&probe, ENFORCE, &result, wanted);
 	cr_assert(result.exited && result.code == 0, "%s%s", result.out, result.err);
-	cr_expect_str_eq(result.out,
-	                 "connect: ETIMEDOUT, in time\nhandled: several\nafter: " CLEAN);
+	cr_expect_str_eq(result.out, wanted);
 }
 
 Test(connect_timeout, outlasts_handlers_with_restart)

@@ -299,7 +299,7 @@ void run_probe(const struct probe *probe, enum how how, struct result *result)
 {
 	char configuration[PATH_MAX + 32], socket_path[PATH_MAX + 32];
 	int out[2], err[2], log;
-	int64_t start_ms = now_ms(), deadline;
+	int64_t start_ms, deadline;
 	pid_t child;
 
 	memset(result, 0, sizeof(*result));
@@ -311,6 +311,7 @@ void run_probe(const struct probe *probe, enum how how, struct result *result)
 		write_configuration(probe, how, configuration, socket_path);
 	log = log_socket(socket_path);
 	cr_assert(pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0);
+	start_ms = now_ms();
 	deadline = start_ms + (probe->seconds ? probe->seconds : 30) * 1000;
 	child = start(probe, how, configuration, out[1], err[1]);
 	close(out[1]);

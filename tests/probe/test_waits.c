@@ -72,11 +72,11 @@ Test(waits, go_on_after_a_handler_with_restart_between_two_slices)
 Test(waits, leave_nothing_behind_after_a_jump)
 {
 	expect(&(struct probe) { .program = "wait_jump",
-	                         .policy = DELAY("3s") "capacity = 1\nfloor = 0/s\n"
+	                         .policy = DELAY("5s") "capacity = 1\nfloor = 0/s\n"
 	                                               "earn = 0\nprobe = 60s\n" },
 	       "first: ECONNREFUSED\njumped out: 0\ndescriptors left: 0\nmappings left: 0\n"
 	       "signal mask: same\ncancel state: enabled\nserver back: ok\nagain: ok\n",
-	       "first: ECONNREFUSED\njumped out: 20\ndescriptors left: 0\nmappings left: 0\n"
+	       "first: ECONNREFUSED\njumped out: 8\ndescriptors left: 0\nmappings left: 0\n"
 	       "signal mask: same\ncancel state: enabled\nserver back: ok\nagain: ok\n");
 }
 

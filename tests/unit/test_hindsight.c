@@ -161,7 +161,7 @@ Test(hindsight, one_pause_is_no_habit)
 Test(hindsight, who_is_slow_once_has_one_first_try)
 {
 	struct server server = serve(8);
-	const struct timespec slow = { .tv_nsec = 20 * NS_PER_MS };
+	const struct timespec slow = { .tv_nsec = 300 * NS_PER_MS };
 
 	fails(&server, "get one\r\n");
 	nanosleep(&slow, NULL);
