@@ -36,15 +36,19 @@ static void ask_each(struct racer *racer)
 
 Test(strategies_race, a_window_is_never_overdrawn)
 {
-	/* 10 in a window are one in a slice. Those that see each other may both be turned away. */
+	/* 10 in a window are one in a slice. Those that see each other may both be turned away, and
+	 * once in a great while all are: then it is there for the next. */
 	start_all(STRATEGY_WINDOW, 10);
 	race(ask_each, NULL);
 	for (int i = 0; i < ROUNDS; i++) {
-		int64_t spent = slices_covering(&worlds[i].budget.spent, SECONDS(10),
-		                                START_OF_TIME + SECONDS(1));
+		const struct account *account = &worlds[i].account;
+		int64_t now = START_OF_TIME + SECONDS(1);
+		int64_t spent = slices_covering(&worlds[i].budget.spent, SECONDS(10), now);
 
 		cr_assert_leq(spent, 2000, "%d: %ld", i, (long)spent);
-		cr_assert_geq(spent, 1000, "%d: %ld", i, (long)spent);
+		if (spent == 0)
+			cr_assert_geq(strategy_of(account->policy)->take(account, 1000, now), 0,
+			              "%d: lost", i);
 	}
 }
 
