@@ -177,7 +177,7 @@ check-suites: ## other projects' own test suites, bare and under the shim (insta
 	@tests/suites/prepare $(B)
 	@scripts/tally tests/suites/run --build $(B) $(SUITES)
 
-# Half of their time, and the least to do with sockets.
+# They take long, and have the least to do with sockets.
 SLOWEST := cpython/test_multiprocessing* cpython/test_faulthandler cpython/test_logging cpython/test_io \
 	   cpython/test_asyncio.test_tasks cpython/test_asyncio.test_futures* twisted/*test_agent \
 	   libsoup/server-test ruby/ruby/test_process twisted/*test_process ruby/test_open3 \

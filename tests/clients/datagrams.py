@@ -72,8 +72,8 @@ def one(lab, command, environment, limit):
         run.kill()
 
 
-def said(one):
-    return one["code"], one["out"]
+def said(run):
+    return run["code"], run["out"]
 
 
 def compare(lab, name, library):

@@ -28,7 +28,8 @@ struct probe {
 	const char *preload;       /* LD_PRELOAD; NULL: the shim alone. %s stands for the shim */
 	const char *wrapper[4];    /* a command in front of the probe, as strace, NULL-terminated */
 	int seconds;               /* time limit; 0: 30 */
-	bool chance; /* a draw of the shim may spoil a run: under it a second one counts */
+	bool chance; /* a draw may end a wait early: where a run is in part as bare, a second counts
+	              */
 };
 
 struct result {
@@ -64,7 +65,7 @@ const struct result *expect(const struct probe *probe, const char *plain, const 
 
 /*
  * Runs a probe. A machine that stops for a moment makes a length of time longer, and nothing else:
- * where that is all that is not as wanted, two more runs must be without fault.
+ * where that is all that is not as wanted, two more runs must be without fault. wanted: NULL = all.
  */
 void run_to_say(const struct probe *probe, enum how how, struct result *result, const char *wanted);
 

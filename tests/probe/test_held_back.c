@@ -82,7 +82,7 @@ static void same_as_real(const char *kind, const char *sort)
 	cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
 	for (runs = 1; runs < 3 && !all_were_printed(shim.out, bare, runs); runs++)
 		run_probe(&probe, BARE, &bare[runs]);
-	if (!is_like(&shim, bare, runs)) {
+	if (!is_like(&shim, bare, runs) && strstr(shim.out, "LEFT BEHIND") == NULL) {
 		cr_log_warn("%s, once:\n%s", kind, shim.out);
 		run_probe(&probe, ENFORCE, &shim);
 		cr_assert(shim.exited && shim.code == 0, "%s", shim.out);

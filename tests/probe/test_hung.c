@@ -26,10 +26,7 @@ static const struct result *held(const char *what, const char *call, const char 
 	static struct result result;
 	struct probe probe = { .program = "hung", .arguments = { what, call }, .policy = policy };
 
-	if (wanted)
-		run_to_say(&probe, ENFORCE, &result, wanted);
-	else
-		run_probe(&probe, ENFORCE, &result);
+	run_to_say(&probe, ENFORCE, &result, wanted);
 	cr_assert(result.exited && result.code == 0, "%s%s", result.out, result.err);
 	if (wanted)
 		cr_expect_str_eq(result.out, wanted, "%s", call);

@@ -19,17 +19,17 @@ static void reconnect(const char *what, const char *policy, const char *plain, c
 	    plain, held);
 }
 
-static const struct result *run_threads(const char *policy, enum how how)
+static const struct result *run_threads(const char *policy, enum how how, const char *wanted)
 {
 	static struct result result;
 
 	/* Of a record for each attempt some would be lost. */
-	run_probe(&(struct probe) { .program = "reconnect",
-	                            .arguments = { "threads" },
-	                            .policy = policy,
-	                            .log = "target = syslog\n",
-	                            .seconds = 60 },
-	          how, &result);
+	run_to_say(&(struct probe) { .program = "reconnect",
+	                             .arguments = { "threads" },
+	                             .policy = policy,
+	                             .log = "target = syslog\n",
+	                             .seconds = 60 },
+	           how, &result, wanted);
 	return &result;
 }
 
@@ -73,7 +73,7 @@ Test(reconnect, is_ended_by_a_handler)
 Test(reconnect, is_spread_over_the_longest_wait)
 {
 	const struct result *result =
-	    run_threads("reconnect_spread = 1h\nmax_wait = 5s\n", ENFORCE);
+	    run_threads("reconnect_spread = 1h\nmax_wait = 5s\n", ENFORCE, IN_TURNS);
 
 	cr_expect_str_eq(result->out, IN_TURNS);
 }
@@ -81,7 +81,7 @@ Test(reconnect, is_spread_over_the_longest_wait)
 /* Once per time of spreading. */
 Test(reconnect, is_told)
 {
-	const struct result *result = run_threads("reconnect_spread = 1500ms\n", ENFORCE);
+	const struct result *result = run_threads("reconnect_spread = 1500ms\n", ENFORCE, NULL);
 
 	cr_expect_eq(records_with(result, "event=spread "), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, " policy=default wait_ms=1500"), 1);
@@ -90,7 +90,7 @@ Test(reconnect, is_told)
 
 Test(reconnect, is_told_where_nothing_is_held_back)
 {
-	const struct result *result = run_threads(SPREAD, OBSERVE);
+	const struct result *result = run_threads(SPREAD, OBSERVE, NULL);
 
 	cr_expect_eq(records_with(result, "event=would-spread "), 1);
 	cr_expect_eq(records_with(result, "event=spread "), 0);

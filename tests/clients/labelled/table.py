@@ -48,13 +48,8 @@ def of_client(done, client):
 def seen_again(rows):
     """What went wrong in the looks at one client under one condition, unless it did so in one of two
     or three: what a machine that stops for a moment may do."""
-    told = [found for r in rows if (found := wrong_with(r))]
+    told = [r["problems"] for r in rows if r["problems"]]
     return [] if len(rows) > 1 and len(told) == 1 else [what for found in told for what in found]
-
-
-def wrong_with(result):
-    unseen = result.get("confusion", {}).get("unseen")
-    return result["problems"] + ([f"{unseen} connections that the shim did not judge"] if unseen else [])
 
 
 def problems_of(client, done):
@@ -81,6 +76,8 @@ def problems_of(client, done):
     known = total.total()
     if total.unlabelled > bounds.UNLABELLED * (known + total.unlabelled):
         found.append(f"{total.unlabelled} attempts without a known unit, {known} with one")
+    if total.unseen:
+        found.append(f"{total.unseen} connections that the shim did not judge")
     if not client.retries and total.true_retry + total.false_first:
         found.append(f"{total.true_retry + total.false_first} retries by a client that makes none")
     return found
@@ -186,7 +183,7 @@ def print_all(done, clients, wrong, seconds):
             for told in r.get("story", []):
                 print(f"    {r['condition']}: {told}")
     for r in done:
-        for what in wrong_with(r) if r["client"] not in {name for name, _, _ in complaints} else ():
+        for what in r["problems"] if r["client"] not in {name for name, _, _ in complaints} else ():
             print(f"seen once: {r['client']}, {r['condition']}: {what}")
     if len(clients) > 3:
         good, bad = overall(done)
