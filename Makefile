@@ -126,11 +126,14 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@$(MAKE) --no-print-directory all $(CLIENTS)
 	@scripts/demo
 
+# What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
+# In a part with its own lane only what waits, or does not mind to wait.
+CHECK_LANES := 'check-unit check-boot check-contract check-probe' 'check-clients'
+
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
 	-@$(MAKE) $(AT_ONCE) test-programs
-	@scripts/tally $(MAKE) --no-print-directory -k check-unit check-probe \
-		check-contract check-clients
+	@MAKE='$(MAKE)' scripts/tally scripts/side-by-side $(CHECK_LANES)
 
 # Of what cannot be built this way the checks that need it speak again.
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
@@ -139,8 +142,11 @@ test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXE
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
-	@scripts/at-boot $(B)/unit
 	@scripts/check-docs
+	@scripts/check-parts
+
+check-boot: $(B)/unit ## the same as on a machine that has just booted
+	@scripts/at-boot $(B)/unit
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
 	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j8 # they wait, most of the time
@@ -148,7 +154,11 @@ check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and unde
 probes: $(PROBES)
 
 check-clients: all $(CLIENTS) $(MIXED) ## real clients against failing servers
-	tests/clients/run --build $(B)
+	tests/clients/run --build $(B) --cover
+
+check-matrix: all $(CLIENTS) $(MIXED) ## every client against every way of failing
+	@scripts/install-deps check
+	tests/clients/run --build $(B) --matrix
 
 check-guests: all ## other preloads, sanitizers, C++, plug-ins: the shim in odd company
 	@scripts/install-deps guests
@@ -175,7 +185,7 @@ check-suites: ## other projects' own test suites, bare and under the shim (insta
 	@scripts/install-deps suites
 	@$(MAKE) --no-print-directory all
 	@tests/suites/prepare $(B)
-	@scripts/tally tests/suites/run --build $(B) $(SUITES)
+	@scripts/tally tests/suites/run --build $(B) $(if $(PART),--share $(PART)) $(SUITES)
 
 # They take long, and have the least to do with sockets.
 SLOWEST := cpython/test_multiprocessing* cpython/test_faulthandler cpython/test_logging cpython/test_io \
@@ -183,11 +193,10 @@ SLOWEST := cpython/test_multiprocessing* cpython/test_faulthandler cpython/test_
 	   libsoup/server-test ruby/ruby/test_process twisted/*test_process ruby/test_open3 \
 	   ruby/ruby/test_io tcl/io tcl/chanio
 
-check-long: ## what takes too long for `make check`, without the slowest of the suites
+check-long: ## what takes too long for `make check` (scripts/parts); PART=1/3 a third of it
 	@scripts/install-deps check
-	@scripts/tally $(MAKE) --no-print-directory -k check-labelled check-admission check-suites \
-		check-guests check-death fuzz check-arch \
-		SUITES="$(SLOWEST:%=--without '%')"
+	@MAKE='$(MAKE)' SUITES="$(SLOWEST:%=--without '%')" PART='$(PART)' scripts/tally \
+		scripts/side-by-side "$$(scripts/parts $(PART) | tr '\n' ' ')"
 
 # Criterion cannot start under the sanitizers (tests/unit/plain). Warnings are the plain build's job:
 # instrumented code has larger frames, and false ones.
@@ -196,15 +205,19 @@ SANITIZED := CFLAGS="-O1 -g -fno-omit-frame-pointer -isystem tests/unit/plain $$
 
 check-sanitize: ## units under ASan+UBSan and under TSan
 	@scripts/install-deps build
+	@MAKE='$(MAKE)' scripts/tally scripts/side-by-side check-asan check-tsan
+
+check-asan:
 	@flags="-fsanitize=address,undefined -fno-sanitize-recover=all"; \
 		$(MAKE) $(AT_ONCE) B=$(B)/asan $(SANITIZED) $(B)/asan/unit-plain
+	@ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain
+
+check-tsan:
 	@flags=-fsanitize=thread; \
 		$(MAKE) $(AT_ONCE) B=$(B)/tsan $(SANITIZED) $(B)/tsan/unit-plain
-	@scripts/tally sh -c 'status=0; \
-		ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=1 \
-		UBSAN_OPTIONS=print_stacktrace=1 $(B)/asan/unit-plain || status=1; \
-		TSAN_OPTIONS=suppressions=tests/unit/plain/tsan.supp:halt_on_error=1:die_after_fork=0 $(B)/tsan/unit-plain || status=1; \
-		exit $$status'
+	@TSAN_OPTIONS=suppressions=tests/unit/plain/tsan.supp:halt_on_error=1:die_after_fork=0 \
+		$(B)/tsan/unit-plain
 
 FUZZED := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
 	  -fno-sanitize-recover=all
@@ -230,11 +243,15 @@ soak: all $(SOAK) ## an hour, or SECONDS=N, of everything at once beside bare tw
 	@scripts/install-deps check
 	tests/soak/run --build $(B) --seconds $(or $(SECONDS),3600)
 
-lint: ## clang-tidy and cppcheck
+lint: ## clang-format, clang-tidy and cppcheck
 	@scripts/install-deps lint
+	@$(MAKE) $(AT_ONCE) lint-c lint-format $(patsubst %.c,%.tidied,$(wildcard shim/*/*.c))
+
+lint-format:
 	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
 		tests/clients/*/*.[ch])
-	$(MAKE) $(AT_ONCE) $(patsubst %.c,%.tidied,$(wildcard shim/*/*.c))
+
+lint-c:
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
 
