@@ -127,7 +127,8 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/demo
 
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
-# In a part with its own lane only what waits, or does not mind to wait.
+# What burns comes first in both (units; bare storms of clients), so that the probes, which measure
+# short times, run beside clients that wait.
 CHECK_LANES := 'check-unit check-boot check-contract check-probe' 'check-clients'
 
 check: ## install what is missing, build, run the tests
