@@ -42,7 +42,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -MMD -MP
 
 # The shim must be built neutral: with 64-bit off_t or FORTIFY its own definitions would be renamed
-# or wrapped (TRAPS A7.1, A8.2); LTO and unwinding through a preload drop aliases (A1.9).
+# or wrapped (HAZARDS 49, 61); LTO and unwinding through a preload drop aliases (HAZARDS 9).
 SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-lto \
 	      -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS -Wframe-larger-than=1024 \
 	      -include hook/versions.h
