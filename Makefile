@@ -26,6 +26,10 @@ endif
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 CONFDIR ?= $(PREFIX)/share/libretrybudget
+# Where bash, zsh and fish look for what a package brings.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 export B
 
 ifeq ($(V),1)
@@ -125,6 +129,11 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/install-deps demo
 	@$(MAKE) --no-print-directory all $(CLIENTS)
 	@scripts/demo
+
+picture: ## put the picture of a run of the demo into README.md
+	@scripts/install-deps demo
+	@$(MAKE) --no-print-directory all $(CLIENTS)
+	@scripts/demo --write
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
@@ -230,13 +239,14 @@ soak: all $(SOAK) ## an hour, or SECONDS=N, of everything at once beside bare tw
 	@scripts/install-deps check
 	tests/soak/run --build $(B) --seconds $(or $(SECONDS),3600)
 
-lint: ## clang-tidy and cppcheck
+lint: ## clang-tidy and cppcheck, the manual pages and the completions
 	@scripts/install-deps lint
 	clang-format --dry-run -Werror $(wildcard shim/*/*.[ch] tests/*/*.[ch] \
 		tests/clients/*/*.[ch])
 	$(MAKE) $(AT_ONCE) $(patsubst %.c,%.tidied,$(wildcard shim/*/*.c))
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
+	scripts/check-docs pages completions
 
 %.tidied: %.c # no file of that name is made
 	$(Q)clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(COMMON))
@@ -256,25 +266,30 @@ install: $(LIB)
 uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB))
 else
+MAN_PAGES  = $(notdir $(wildcard conf/man/*.[157]))
 LOADER_LIB = $(or $(shell scripts/loader-lib $(TOOL)),lib)
 LOADER_DIR = $(DESTDIR)$(PREFIX)/$(LOADER_LIB)
 
 install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=musl that library
 	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(CONFDIR) \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+		$(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)/
 	[ $(LOADER_DIR) = $(DESTDIR)$(LIBDIR) ] || { install -d $(LOADER_DIR) && \
 		ln -sfr $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(LOADER_DIR)/; }
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
 	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
-	install -m 644 $(wildcard conf/man/*.1) $(DESTDIR)$(MANDIR)/man1/
-	install -m 644 $(wildcard conf/man/*.5) $(DESTDIR)$(MANDIR)/man5/
+	for page in $(MAN_PAGES); do \
+		install -D -m 644 conf/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
+	install -m 644 conf/completion/retrybudget.bash $(DESTDIR)$(BASHDIR)/retrybudget
+	install -m 644 conf/completion/_retrybudget $(DESTDIR)$(ZSHDIR)/
+	install -m 644 conf/completion/retrybudget.fish $(DESTDIR)$(FISHDIR)/
 
 uninstall: $(TOOL) ## removes what install put there
 	rm -f $(LOADER_DIR)/$(notdir $(LIB)) $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
 		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
-		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man1/%,$(wildcard conf/man/*.1)) \
-		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man5/%,$(wildcard conf/man/*.5))
+		$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$p) \
+		$(DESTDIR)$(BASHDIR)/retrybudget $(DESTDIR)$(ZSHDIR)/_retrybudget \
+		$(DESTDIR)$(FISHDIR)/retrybudget.fish
 	-rmdir $(DESTDIR)$(CONFDIR) 2>/dev/null
 endif
 
