@@ -26,6 +26,10 @@ endif
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 CONFDIR ?= $(PREFIX)/share/libretrybudget
+# Where bash, zsh and fish look for what a package brings.
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 export B
 
 ifeq ($(V),1)
@@ -42,7 +46,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -MMD -MP
 
 # The shim must be built neutral: with 64-bit off_t or FORTIFY its own definitions would be renamed
-# or wrapped (TRAPS A7.1, A8.2); LTO and unwinding through a preload drop aliases (A1.9).
+# or wrapped (HAZARDS 49, 61); LTO and unwinding through a preload drop aliases (HAZARDS 9).
 SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-lto \
 	      -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS -Wframe-larger-than=1024 \
 	      -include hook/versions.h
@@ -125,6 +129,11 @@ demo: ## show the shim stopping a real retry loop (installs what it needs)
 	@scripts/install-deps demo
 	@$(MAKE) --no-print-directory all $(CLIENTS)
 	@scripts/demo
+
+picture: ## put the picture of a run of the demo into README.md
+	@scripts/install-deps demo
+	@$(MAKE) --no-print-directory all $(CLIENTS)
+	@scripts/demo --write
 
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
 # What burns comes first in both (units; bare storms of clients), so that the probes, which measure
@@ -244,7 +253,7 @@ soak: all $(SOAK) ## an hour, or SECONDS=N, of everything at once beside bare tw
 	@scripts/install-deps check
 	tests/soak/run --build $(B) --seconds $(or $(SECONDS),3600)
 
-lint: ## clang-format, clang-tidy and cppcheck
+lint: ## clang-format, clang-tidy, cppcheck, the manual pages and the completions
 	@scripts/install-deps lint
 	@$(MAKE) $(AT_ONCE) lint-c lint-format $(patsubst %.c,%.tidied,$(wildcard shim/*/*.c))
 
@@ -255,6 +264,7 @@ lint-format:
 lint-c:
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
+	scripts/check-docs pages completions
 
 %.tidied: %.c # no file of that name is made
 	$(Q)clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(COMMON))
@@ -274,25 +284,30 @@ install: $(LIB)
 uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB))
 else
+MAN_PAGES  = $(notdir $(wildcard conf/man/*.[157]))
 LOADER_LIB = $(or $(shell scripts/loader-lib $(TOOL)),lib)
 LOADER_DIR = $(DESTDIR)$(PREFIX)/$(LOADER_LIB)
 
 install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=musl that library
 	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(CONFDIR) \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man5
+		$(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR)
 	install -m 755 $(LIB) $(DESTDIR)$(LIBDIR)/
 	[ $(LOADER_DIR) = $(DESTDIR)$(LIBDIR) ] || { install -d $(LOADER_DIR) && \
 		ln -sfr $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(LOADER_DIR)/; }
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
 	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
-	install -m 644 $(wildcard conf/man/*.1) $(DESTDIR)$(MANDIR)/man1/
-	install -m 644 $(wildcard conf/man/*.5) $(DESTDIR)$(MANDIR)/man5/
+	for page in $(MAN_PAGES); do \
+		install -D -m 644 conf/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
+	install -m 644 conf/completion/retrybudget.bash $(DESTDIR)$(BASHDIR)/retrybudget
+	install -m 644 conf/completion/_retrybudget $(DESTDIR)$(ZSHDIR)/
+	install -m 644 conf/completion/retrybudget.fish $(DESTDIR)$(FISHDIR)/
 
 uninstall: $(TOOL) ## removes what install put there
 	rm -f $(LOADER_DIR)/$(notdir $(LIB)) $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
 		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
-		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man1/%,$(wildcard conf/man/*.1)) \
-		$(patsubst conf/man/%,$(DESTDIR)$(MANDIR)/man5/%,$(wildcard conf/man/*.5))
+		$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$p) \
+		$(DESTDIR)$(BASHDIR)/retrybudget $(DESTDIR)$(ZSHDIR)/_retrybudget \
+		$(DESTDIR)$(FISHDIR)/retrybudget.fish
 	-rmdir $(DESTDIR)$(CONFDIR) 2>/dev/null
 endif
 

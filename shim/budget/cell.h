@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A word that threads and processes share. The alignment is spelt out because in 32-bit processes a
- * 64-bit field has 4 otherwise (TRAPS A3.4): shared memory would be laid out differently, and an
+ * 64-bit field has 4 otherwise (HAZARDS 21): shared memory would be laid out differently, and an
  * atomic across two cache lines is a locked bus.
  */
 #ifndef RETRYBUDGET_BUDGET_CELL_H

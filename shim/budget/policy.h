@@ -86,7 +86,7 @@ enum udp_deny {
 	UDP_DROP,
 };
 
-/* How an attempt failed (DESIGN section 4); also the value of `class=` in a record. */
+/* How an attempt failed (shim/README.md); also the value of `class=` in a record. */
 enum failure {
 	FAILURE_NONE,
 	FAILURE_REFUSED,

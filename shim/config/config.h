@@ -100,7 +100,7 @@ int config_match(const struct config *config, const struct target *target);
 
 /* --- the configuration of this process (config/current.c) --- */
 
-/* Loads what DESIGN section 7 says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
+/* Loads what retrybudget(5) says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
  * two environment variables; none of the three when secure. Complaints are reported as records
  * after the log target is known. Call once, from the constructor. */
 const struct config *config_start(bool secure);

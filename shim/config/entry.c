@@ -6,26 +6,57 @@
 
 #include <string.h>
 
-static void unknown_key(struct reading *reading, const char *name)
+#define VALUE_SHOWN 60 /* bytes of a value that a message repeats */
+
+/* Adds the line of a section in which a key may stand: "[destination default]". */
+static void print_section(struct text *text, const struct key *key)
+{
+	const char *label = "";
+
+	if (key->section == SECTION_ADMISSION || key->type == TYPE_PATTERNS)
+		label = " NAME";
+	else if (key->section == SECTION_DESTINATION)
+		label = " default";
+	text_string(text, "[");
+	text_string(text, section_name((enum section)key->section));
+	text_string(text, label);
+	text_string(text, "]");
+}
+
+static void misplaced_key(struct text *text, const struct key *key, const char *value)
+{
+	text_string(text, " in this section; write it below a line ");
+	print_section(text, key);
+	text_string(text, ": ");
+	text_string(text, key->name);
+	text_string(text, " = ");
+	text_escaped(text, value, strlen(value), VALUE_SHOWN);
+}
+
+static void unknown_key(struct reading *reading, const char *name, const char *value)
 {
 	char message[MESSAGE_MAX];
+	const struct key *key = NULL;
 	struct text text;
 
 	text_start(&text, message, sizeof(message));
 	text_string(&text, "unknown key ");
 	text_quoted(&text, name, strlen(name));
-	for (int i = 0; i < SECTION_COUNT; i++) {
-		if (key_find(i, name)) {
-			text_string(&text, " in this section; it belongs into [");
-			text_string(&text, section_name(i));
-			text_string(&text, i >= SECTION_DESTINATION ? " NAME]" : "]");
-			reading_complain(reading, reading->lines.number, message);
-			return;
+	for (int i = 0; i < SECTION_COUNT && !key; i++)
+		key = key_find(i, name);
+	if (key) {
+		misplaced_key(&text, key, value);
+	} else {
+		key = nearest_key((enum section)reading->section, name);
+		text_string(&text, "; did you mean '");
+		text_string(&text, key->name);
+		text_string(&text, "'");
+		if (key->section != reading->section) {
+			text_string(&text, " of ");
+			print_section(&text, key);
 		}
+		text_string(&text, "?");
 	}
-	text_string(&text, "; did you mean '");
-	text_string(&text, nearest_key((enum section)reading->section, name));
-	text_string(&text, "'?");
 	reading_complain(reading, reading->lines.number, message);
 }
 
@@ -112,7 +143,7 @@ static void set_key(struct reading *reading, const char *name, const char *value
 	int index;
 
 	if (!key) {
-		unknown_key(reading, name);
+		unknown_key(reading, name, value);
 		return;
 	}
 	if (key->type == TYPE_PATTERNS) {

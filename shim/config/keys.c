@@ -132,19 +132,17 @@ static int distance(const char *wrong, const char *known)
 	return edit_distance(wrong, known);
 }
 
-const char *nearest_key(enum section section, const char *name)
+const struct key *nearest_key(enum section section, const char *name)
 {
-	const char *nearest = NULL;
+	const struct key *nearest = NULL;
 	int best = 0;
 
 	for (int i = 0; i < KEY_COUNT; i++) {
-		int its;
+		const struct key *key = &config_keys[i];
+		int its = 2 * distance(name, key->name) + (key->section != section);
 
-		if (config_keys[i].section != section)
-			continue;
-		its = distance(name, config_keys[i].name);
 		if (!nearest || its < best) {
-			nearest = config_keys[i].name;
+			nearest = key;
 			best = its;
 		}
 	}

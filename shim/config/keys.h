@@ -107,8 +107,10 @@ const struct key *key_find(enum section section, const char *name);
 /* The number of single-character edits between two names, at most 64 characters of each. */
 int edit_distance(const char *a, const char *b);
 
-/* The known name nearest to a wrong one: of the keys of a section, of the sections. */
-const char *nearest_key(enum section section, const char *name);
+/* The key with the name nearest to a wrong one, in this section rather than in another one. */
+const struct key *nearest_key(enum section section, const char *name);
+
+/* The section with the name nearest to a wrong one. */
 const char *nearest_section(const char *name);
 
 /* Reads a decimal with at most six digits after the point, times scale, rounded to the nearest.

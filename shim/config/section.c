@@ -48,7 +48,10 @@ static void bound_by_cap(struct reading *reading, int index, int64_t *time)
 	print_setting(&text, KEY_DESTINATION_cap, policy);
 	text_string(&text, " and counts as that; set a shorter ");
 	text_string(&text, config_keys[index].name);
-	text_string(&text, " or a longer cap");
+	text_string(&text, " or a longer cap; usual: ");
+	text_string(&text, config_keys[index].initial);
+	text_string(&text, " and ");
+	text_string(&text, config_keys[KEY_DESTINATION_cap].initial);
 	reading_complain(reading, line, message);
 	*time = policy->backoff.cap;
 	if (origins)

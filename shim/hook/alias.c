@@ -2,7 +2,7 @@
 /*
  * Further names of the calls that carry data. Each goes on to the real one of its own name: the
  * checked forms because their checks are the host's, the others because another preload may use
- * them to get past its own hooks (TRAPS A1.4), and must not come back to itself through us.
+ * them to get past its own hooks (HAZARDS 4), and must not come back to itself through us.
  */
 #include "hook/data.h"
 #include "hook/datagram.h"

@@ -43,7 +43,7 @@ int __connect(int fd, const struct sockaddr *address, socklen_t len)
 }
 #endif
 
-/* Only observed, and only after the real call: asking SO_ERROR clears it (TRAPS A6.1). */
+/* Only observed, and only after the real call: asking SO_ERROR clears it (HAZARDS 37). */
 static inline int getsockopt_by(int (*next)(int, int, int, void *, socklen_t *), int fd, int level,
                                 int name, void *value, socklen_t *len)
 {

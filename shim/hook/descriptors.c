@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers given out, doubled and given up. What is known of a number is settled before the real
- * close: afterwards another thread may have been given it (TRAPS A4.2).
+ * close: afterwards another thread may have been given it (HAZARDS 25).
  */
 #include "hook/hook.h"
 #include "track/attempt.h"

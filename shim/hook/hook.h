@@ -6,7 +6,7 @@
 #include "hook/real.h"
 
 #if defined(_FILE_OFFSET_BITS) && _FILE_OFFSET_BITS != 32 || defined(_TIME_BITS)
-#error "build the shim without 64-bit off_t or time_t: they would rename the hooks (TRAPS A8.2)"
+#error "build the shim without 64-bit off_t or time_t: they would rename the hooks (HAZARDS 61)"
 #endif
 
 /* `used` because nothing inside the library calls a hook by its name. */

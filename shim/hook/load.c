@@ -4,7 +4,7 @@
  * PHP's extensions go past us. With deepbind = strip the flag is taken out.
  *
  * dlopen reads its caller from the return address: $ORIGIN, RUNPATH and the namespace are the
- * caller's (TRAPS A7.7). So the last call here must be a jump, whatever the compiler was told of
+ * caller's (HAZARDS 55). So the last call here must be a jump, whatever the compiler was told of
  * optimising; tests/probe/test_load.c looks at what it makes of this file.
  */
 #include "hook/hook.h"

@@ -2,7 +2,7 @@
 /*
  * The table of real functions. Every entry starts as a stand-in, so that a hook may be called
  * before our constructor ran: by the constructors of other libraries, or by an allocator that is
- * itself being set up inside dlsym (TRAPS A1.1 to A1.4).
+ * itself being set up inside dlsym (HAZARDS 1 to 4).
  */
 #include "hook/real.h"
 

@@ -2,7 +2,7 @@
 /*
  * The next function of each name in hooks.def after ours: libc's, or another preload's.
  * `real.connect(fd, address, len)` works from the first instruction of the process: until the
- * constructor has resolved the table each entry is a stand-in that finds its way (TRAPS A1.4).
+ * constructor has resolved the table each entry is a stand-in that finds its way (HAZARDS 4).
  */
 #ifndef RETRYBUDGET_HOOK_REAL_H
 #define RETRYBUDGET_HOOK_REAL_H

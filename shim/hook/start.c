@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <sys/auxv.h>
 
-/* Tells a second copy of the library that there is a first (TRAPS A1.8). By the exported name each
+/* Tells a second copy of the library that there is a first (HAZARDS 8). By the exported name each
  * copy means that of the first. */
 static const int own_abi = 1;
 EXPORT extern const int retrybudget_abi __attribute__((alias("own_abi")));

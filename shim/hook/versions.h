@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The symbol versions that the library asks of glibc: the oldest that do, so that one built on a
- * new system loads on an old one (2.17 and later, TRAPS A8.4). Included before everything else by
+ * new system loads on an old one (2.17 and later, HAZARDS 63). Included before everything else by
  * the Makefile. What lived in libdl and libpthread before 2.34 is weak: a program that has loaded
  * neither must still start, without us.
  */

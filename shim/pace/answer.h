@@ -17,7 +17,7 @@
  * ends; an EAI_ code of a lookup. */
 void answer_say(const struct attempt *try, enum event event, int err, int64_t waited, int64_t now);
 
-/* The error that the host has already proved it can handle (DESIGN 6). */
+/* The error that the host has already proved it can handle (shim/README.md). */
 int answer_errno(const struct attempt *try);
 
 /* It goes. Always true. */

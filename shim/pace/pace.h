@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Carrying out a verdict (DESIGN section 6): the only place that waits, parks or refuses.
+ * Carrying out a verdict (shim/README.md): the only place that waits, parks or refuses.
  */
 #ifndef RETRYBUDGET_PACE_PACE_H
 #define RETRYBUDGET_PACE_PACE_H

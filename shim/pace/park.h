@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Holding back a non-blocking connect the way a kernel would: asynchronously. No kernel refuses a
- * non-blocking TCP connect at once, and programs break on it (EVIDENCE section 5).
+ * non-blocking TCP connect at once, and programs break on it (HAZARDS 82).
  */
 #ifndef RETRYBUDGET_PACE_PARK_H
 #define RETRYBUDGET_PACE_PARK_H

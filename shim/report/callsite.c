@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Call sites by libunwind, which is opened rather than linked: as a dependency of a preload its
- * _Unwind_* would take the C++ exceptions of the host (TRAPS A9.2).
+ * _Unwind_* would take the C++ exceptions of the host (HAZARDS 69).
  *
  * Left alone it checks addresses through a pipe that it keeps open: once the host has closed and
- * reused those numbers, the next trace reads and writes the host's connections (TRAPS A9.1). So its
+ * reused those numbers, the next trace reads and writes the host's connections (HAZARDS 68). So its
  * memory reader is replaced by one that asks the kernel.
  */
 #include "report/callsite.h"

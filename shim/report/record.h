@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records: one logfmt line each (DESIGN section 8, retrybudget(5)), sent as one datagram on a
+ * Records: one logfmt line each (retrybudget(5), RECORDS), sent as one datagram on a
  * transient socket, or to stderr where asked. Async-signal-safe, no allocation, no stdio; nothing
  * of a name or path can forge a field or a line.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text of fixed size. snprintf would take the locale's lock, and malloc on some libcs (TRAPS A5.5).
+/* Text of fixed size. snprintf would take the locale's lock, and malloc on some libcs (HAZARDS 36).
  */
 #include "report/text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A socket of ours that lives for microseconds. The host must never find it, and we must never
- * touch one of its (TRAPS A5.1, A5.2): another thread may close every descriptor and open its own
+ * touch one of its (HAZARDS 32, 33): another thread may close every descriptor and open its own
  * at any moment. Use it in a shelter, so that no handler carries the thread away while it is open.
  */
 #ifndef RETRYBUDGET_REPORT_TRANSIENT_H

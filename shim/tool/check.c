@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* retrybudget check: every message that the shim would write about a file, and an exit code. */
+/* retrybudget check: every message that the shim would write about a file, what is in vain or risky
+ * in it, and an exit code. */
 #include "config/effect.h"
+#include "tool/dangers.h"
 #include "tool/tool.h"
 
 #include <stdio.h>
@@ -10,8 +12,9 @@
 static const char usage[] =
     "usage: retrybudget check FILE...\n"
     "\n"
-    "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE, and notes\n"
-    "each key that has no effect with what else its section says, which is not wrong.\n"
+    "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE. Notes each\n"
+    "key that has no effect with what else its section says, and each value that is\n"
+    "risky, with what is usual; neither is wrong.\n"
     "Exit status: 0 if nothing is, 1 if something is, 2 for a wrong usage.\n";
 
 /* True if nothing is wrong in it. */
@@ -32,8 +35,10 @@ static bool check(const char *file)
 
 	memset(&origins, 0, sizeof(origins));
 	result = config_read_source(&config, &source, &identity, &fingerprint);
-	if (result != READING_FAILED)
+	if (result != READING_FAILED) {
 		effect_check(&config, &origins, file, tell);
+		dangers_check(&config, &origins, file, tell);
+	}
 	return result == READING_GOOD;
 }
 

@@ -12,13 +12,8 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "run", cmd_run, "[-c FILE] CMD...", "start a program under the retry budget" },
-	{ "check", cmd_check, "FILE...", "tell every mistake in a configuration file" },
-	{ "show", cmd_show, "[FILE] [DEST]",
-	  "print the settings in force and where they come from" },
-	{ "simulate", cmd_simulate, "FILE [LABEL]",
-	  "play a trace of attempts to a policy, and print what it says" },
-	{ "inspect", cmd_inspect, "CMD | PID", "tell whether the shim will reach a program" },
+#define COMMAND(name, operands, arguments, purpose) { #name, cmd_##name, arguments, purpose },
+#include "tool/options.def"
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

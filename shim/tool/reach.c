@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A preload that is not loaded says nothing: the program simply runs without. So everything that is
- * known to keep the shim out is looked for before the start (TRAPS A7.7, A8.3, A11.1).
+ * known to keep the shim out is looked for before the start (HAZARDS 55, 62, 73).
  */
 #include "tool/reach.h"
 

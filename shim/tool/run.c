@@ -2,11 +2,11 @@
 /* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
 #include "config/config.h"
 #include "tool/library.h"
+#include "tool/options.h"
 #include "tool/reach.h"
 #include "tool/tool.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +20,19 @@ static const char usage[] =
     "usage: retrybudget run [-c FILE] [--observe] [--log stderr] [--] CMD [ARG...]\n"
     "\n"
     "Starts CMD with libretrybudget.so loaded into it.\n"
-    "\n"
-    "  -c, --config FILE  use FILE instead of " CONFIG_SYSTEM_FILE "\n"
-    "      --observe      decide, count and log, but hold nothing back\n"
-    "      --log stderr   write records to the program's stderr instead of syslog\n"
-    "  -h, --help         show this text\n"
+    "\n";
+
+static const char more[] =
     "\n"
     "Exit status: that of CMD; 125 if this command fails, 126 if CMD cannot be\n"
     "invoked or the library cannot reach it, 127 if CMD is not found.\n";
+
+static void print_usage(FILE *out)
+{
+	fputs(usage, out);
+	options_print("run", out);
+	fputs(more, out);
+}
 
 struct options {
 	const char *config;
@@ -49,16 +54,10 @@ static __attribute__((format(printf, 2, 3))) int fail(int code, const char *form
 /* 0: go on. Otherwise the exit code, plus one, so that success (--help) can be told. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-	enum { OBSERVE = 256, LOG };
-	static const struct option known[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "observe", no_argument, NULL, OBSERVE },
-		{ "log", required_argument, NULL, LOG },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct option known[OPTIONS_MAX];
 	int option;
 
+	options_of("run", known);
 	optind = 1;
 	opterr = 0; /* getopt would name "run" as the program */
 	while ((option = getopt_long(argc, argv, "+c:h", known, NULL)) != -1) {
@@ -66,10 +65,10 @@ static int read_options(int argc, char **argv, struct options *options)
 		case 'c':
 			options->config = optarg;
 			break;
-		case OBSERVE:
+		case OPTION_OBSERVE:
 			options->observe = true;
 			break;
-		case LOG:
+		case OPTION_LOG:
 			if (strcmp(optarg, "stderr") != 0)
 				return fail(EXIT_OWN,
 				            "--log knows only stderr; other targets go into the "
@@ -78,7 +77,7 @@ static int read_options(int argc, char **argv, struct options *options)
 			options->log_stderr = true;
 			break;
 		case 'h':
-			fputs(usage, stdout);
+			print_usage(stdout);
 			return 1;
 		default:
 			return fail(EXIT_OWN,

@@ -3,10 +3,10 @@
 #include "config/listen.h"
 #include "config/pattern.h"
 #include "config/read.h"
+#include "tool/options.h"
 #include "tool/tool.h"
 
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,11 +22,17 @@ static const char usage[] =
     "a '/' or an existing file; without one, $RETRYBUDGET_CONFIG or\n" CONFIG_SYSTEM_FILE
     ". With DEST (db.internal:5432, 10.1.0.5:5432,\n"
     "[2001:db8::1]:443, unix:/path, dns:name) only what that destination gets.\n"
-    "\n"
-    "  --sample    print a commented file that says what the defaults say\n"
-    "  --man-keys  print the key list of retrybudget(5) in roff\n"
-    "\n"
-    "Exit status: 0, 1 if the file has mistakes, 2 for a wrong usage.\n";
+    "\n";
+
+static const char more[] = "\n"
+			   "Exit status: 0, 1 if the file has mistakes, 2 for a wrong usage.\n";
+
+static void print_usage(FILE *out)
+{
+	fputs(usage, out);
+	options_print("show", out);
+	fputs(more, out);
+}
 
 /* What is shown. Large, and there is only one. */
 static struct config config;
@@ -279,28 +285,24 @@ static bool is_file(const char *argument)
 
 int cmd_show(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "sample", no_argument, NULL, 's' },
-		{ "man-keys", no_argument, NULL, 'm' },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct option known[OPTIONS_MAX];
 	const char *dest = NULL;
 	int option, bad, result = 0;
 
+	options_of("show", known);
 	while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
 		if (option == 'h')
-			fputs(usage, stdout);
-		else if (option == 's')
+			print_usage(stdout);
+		else if (option == OPTION_SAMPLE)
 			print_sample(stdout);
-		else if (option == 'm')
+		else if (option == OPTION_MAN_KEYS)
 			print_man_keys(stdout);
 		else
-			fputs(usage, stderr);
+			print_usage(stderr);
 		return option == '?' ? EXIT_USAGE : fflush(stdout) ? 1 : 0;
 	}
 	if (argc - optind > 2) {
-		fputs(usage, stderr);
+		print_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (argc - optind == 2 || (argc - optind == 1 && is_file(argv[optind])))

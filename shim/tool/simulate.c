@@ -7,9 +7,9 @@
  */
 #include "budget/strategy.h"
 #include "config/read.h"
+#include "tool/options.h"
 #include "tool/tool.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,18 @@ static const char usage[] =
     "               strategy = concurrency asks for these\n"
     "\n"
     "Prints the lines of r and p with the answers, and at last how many retries went.\n"
-    "\n"
-    "      --original  without what this library adds to the rules of others: no floor,\n"
-    "                  no probe, no process-wide bucket\n"
-    "  -h, --help      show this text\n"
+    "\n";
+
+static const char more[] =
     "\n"
     "Exit status: 0, 1 if FILE or the trace cannot be read, 2 for a wrong usage.\n";
+
+static void print_usage(FILE *out)
+{
+	fputs(usage, out);
+	options_print("simulate", out);
+	fputs(more, out);
+}
 
 /* Moments of a trace begin at any number; windows reach back from there. */
 #define BEGINNING (INT64_C(1000000) * NS_PER_S)
@@ -179,26 +185,23 @@ static int policy_labelled(const struct config *config, const char *label)
 
 int cmd_simulate(int argc, char **argv)
 {
-	static const struct option known[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "original", no_argument, NULL, 'o' },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct option known[OPTIONS_MAX];
 	static struct simulation simulation;
 	static struct config config;
 	bool original = false;
 	int option, policy;
 
+	options_of("simulate", known);
 	while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		if (option == 'o') {
+		if (option == OPTION_ORIGINAL) {
 			original = true;
 			continue;
 		}
-		fputs(usage, option == 'h' ? stdout : stderr);
+		print_usage(option == 'h' ? stdout : stderr);
 		return option != 'h' ? EXIT_USAGE : fflush(stdout) ? 1 : 0;
 	}
 	if (argc - optind < 1 || argc - optind > 2) {
-		fputs(usage, stderr);
+		print_usage(stderr);
 		return EXIT_USAGE;
 	}
 	if (config_read(&config, argv[optind], false, tell, NULL) < 0)

@@ -17,7 +17,7 @@
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
-/* Failover sweep (DESIGN section 4): another address of the name, one that is not known to be bad,
+/* Failover sweep (shim/README.md): another address of the name, one that is not known to be bad,
  * or a bad address of a name that is well, with which the host begins every sweep. */
 static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {

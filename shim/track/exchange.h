@@ -2,7 +2,7 @@
 /*
  * Datagrams that were sent and not answered. A fixed table of this process, keyed by the socket's
  * cookie, which is the same on every number of a socket and never reused: what was closed unseen
- * (TRAPS A4.1) mixes with nothing. Where it is full the oldest is forgotten, and no retry is made
+ * (HAZARDS 24) mixes with nothing. Where it is full the oldest is forgotten, and no retry is made
  * of it.
  *
  * The rule: a datagram repeats an earlier one to the same destination that is still unanswered if

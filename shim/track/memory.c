@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Asking the kernel, by a call that every program makes: a sandbox that kills for
- * process_vm_readv() lets it pass (TRAPS A11.3). */
+ * process_vm_readv() lets it pass (HAZARDS 75). */
 #include "track/memory.h"
 
 #include <errno.h>

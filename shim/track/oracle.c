@@ -19,7 +19,8 @@
 
 #define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
-/* A host that waited this long for an answer and then hung up has met a timeout (DESIGN 4). */
+/* A host that waited this long for an answer and then hung up has met a timeout (shim/README.md).
+ */
 #define PATIENCE_MS 1000
 
 /* A connect given up sooner than this was not given a chance. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The socket table: what is known of a descriptor number. Only a hint, because many closes are
- * never seen (TRAPS A4.1): before anything is concluded from an entry its SO_COOKIE is held against
+ * never seen (HAZARDS 24): before anything is concluded from an entry its SO_COOKIE is held against
  * the socket that has the number now. Budgets belong to destinations, never to descriptors.
  *
  * One byte per number says which calls have to look further; all other traffic costs a load and a
@@ -178,7 +178,7 @@ bool socket_believe(int fd, struct socket_entry *entry);
 void socket_forget(int fd);
 
 /* The host closed the number, as far as this process can see: the close may have failed, or have
- * been a vfork child's (TRAPS A3.3), so an entry with a cookie stays, to be believed if that says
+ * been a vfork child's (HAZARDS 20), so an entry with a cookie stays, to be believed if that says
  * so. */
 void socket_closed(int fd);
 

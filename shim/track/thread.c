@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Facts per thread, and how a forked child notices that those it inherited are its parent's:
- * pthread_atfork handlers do not run for _Fork, clone or a vfork child (TRAPS A3.2), so a page that
+ * pthread_atfork handlers do not run for _Fork, clone or a vfork child (HAZARDS 19), so a page that
  * the kernel wipes on fork tells instead.
  */
 #include "track/thread.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The few facts kept per thread. Thread-local memory of the initial-exec model: no lazy
- * allocation, usable in a handler (TRAPS A8.6). Raw clone() threads may share it; everything here
+ * allocation, usable in a handler (HAZARDS 65). Raw clone() threads may share it; everything here
  * is a hint that may be wrong without harm.
  */
 #ifndef RETRYBUDGET_TRACK_THREAD_H
@@ -78,7 +78,7 @@ void thread_lookup_begin(struct lookup_mark *mark);
 void thread_lookup_end(struct lookup_mark *mark);
 
 /* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed once its
- * memory has been written over (A2.4). */
+ * memory has been written over (HAZARDS 13). */
 bool thread_in_lookup(void);
 
 /* For the hook of a connect or a lookup, first of all: drops a mark that cannot lie around it. The

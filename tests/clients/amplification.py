@@ -103,7 +103,7 @@ def compare(lab, build, library):
 
 
 def table(results):
-    """The rows of the README: results by (budget, pattern)."""
+    """The rows of the table in tests/README.md: results by (budget, pattern)."""
     heads = [p if p == "flapping" else f"{p} % failing" for p in PATTERNS]
     print("| rule | " + " | ".join(heads) + " |")
     print("| --- |" + " --- |" * len(PATTERNS))

@@ -210,7 +210,7 @@ def process_loops():
 
 @dataclass
 class Pace:
-    """One configuration and what DESIGN section 13 promises for it, in seconds and attempts."""
+    """One configuration and what tests/README.md promises for it, in seconds and attempts."""
 
     name: str
     text: str

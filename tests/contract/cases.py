@@ -40,7 +40,7 @@ def trap(section, program, *arguments, name=None, calls="same", **more):
 
 
 def all_traps(build):
-    """Every row, in the order of TRAPS, section A."""
+    """Every row, in the order of shim/HAZARDS.md."""
 
     def library(name):
         return os.path.join(build, "contract", name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Children of every kind while the parent has a connection and a failure on its books (TRAPS A3.2,
- * A3.3, A3.5): none may disturb it, and each must find its own calls working.
+ * Children of every kind while the parent has a connection and a failure on its books (HAZARDS 19,
+ * 20, 22): none may disturb it, and each must find its own calls working.
  * Usage: children vfork|spawn|popen|system|bare-fork|raw-fork|shared-memory
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that open and close files, pipes and connections as fast as they can, by libc and past
- * it, so that the same numbers come back as something else at once (TRAPS A4.1 to A4.3): nobody
+ * it, so that the same numbers come back as something else at once (HAZARDS 24 to 26): nobody
  * ever gets another's bytes, or an error of something that was there before.
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Coroutines on small stacks of their own, switched between any two calls, and taken up by another
- * thread than the one that left them (TRAPS A2.4, A8.5): nothing that the shim remembers may hang
+ * thread than the one that left them (HAZARDS 13, 64): nothing that the shim remembers may hang
  * on the order of frames or on the stack.
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Ten thousand threads that come, connect, are refused, and go, fifty at a time: what the shim
- * keeps for a thread must not outlive it, nor grow (TRAPS A4.6, A8.6). Usage: crowds [THREADS]
+ * keeps for a thread must not outlive it, nor grow (HAZARDS 29, 65). Usage: crowds [THREADS]
  */
 #include "trap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ways into the background: daemon(3), with and without its redirections, and the old one by
- * hand with a double fork and a loop over all numbers (TRAPS A3.1, A5.1). What was connected before
+ * hand with a double fork and a loop over all numbers (HAZARDS 18, 32). What was connected before
  * must work in the daemon, and what it connects itself.
  * Usage: daemons libc|libc-keep|double
  */

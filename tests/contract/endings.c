@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways out of a process, with connections used in whatever still runs then (TRAPS A3.6).
+ * The ways out of a process, with connections used in whatever still runs then (HAZARDS 23).
  * Usage: endings exit|on-exit|quick|raw|abort|thread|signal
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Connections that live through exec, and others that end there: the new program knows nothing of
- * the numbers, finds none of ours among them, and they work (TRAPS A4.1, A5.1).
+ * the numbers, finds none of ours among them, and they work (HAZARDS 24, 32).
  */
 #include "trap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program built with _FORTIFY_SOURCE (TRAPS A7.1): what it calls checks the buffer's size and
+ * A program built with _FORTIFY_SOURCE (HAZARDS 49): what it calls checks the buffer's size and
  * ends the process; that must stay, and the calls that fit must go on.
  */
 #undef _FORTIFY_SOURCE

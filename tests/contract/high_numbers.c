@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers as high as they go (TRAPS A4.6).
+ * Numbers as high as they go (HAZARDS 29).
  * Usage: high_numbers low|table|million	up to 19,999; both sides of where the shim's table
  *of sockets ends; near one million
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host with settings of every kind (TRAPS A10), which then fails, waits, is refused, and talks.
+ * A host with settings of every kind (HAZARDS 71), which then fails, waits, is refused, and talks.
  * At exit witness.c writes down what has become of them.
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Other ways to a libc call than a call of it: its address, dlsym, a second copy of libc in a
- * namespace of its own (TRAPS A7.8), and libraries that come and go.
+ * namespace of its own (HAZARDS 56), and libraries that come and go.
  */
 #include "trap.h"
 

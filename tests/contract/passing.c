@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors in messages (TRAPS A4.7): they arrive whole and in order, under the numbers that bare
+ * Descriptors in messages (HAZARDS 30): they arrive whole and in order, under the numbers that bare
  * would give, and a message that is only looked at, or whose room is too small, leaves none behind.
  */
 #include "trap.h"

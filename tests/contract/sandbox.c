@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filters that kill for a system call they do not expect (TRAPS A11.3). What a program asks of the
+ * Filters that kill for a system call they do not expect (HAZARDS 75). What a program asks of the
  * kernel from then on must be what it asks bare.
  *   server	accepted, then a list like that of sshd's monitor child
  *   pipes	SECCOMP_MODE_STRICT, read, write and exit, on pipes and files

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into other namespaces, after a connection and a failure in the first ones (TRAPS A2.7: a thread
+ * Into other namespaces, after a connection and a failure in the first ones (HAZARDS 16: a thread
  * of ours would make some of this fail), and back. Usage: spaces net|user|pid|rest
  */
 #include "trap.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * C++ objects that connect when they are made, before main, and when they are destroyed, after it
- * (TRAPS A1.1, A3.6). Built as a program, and as a library whose place in LD_PRELOAD decides
+ * (HAZARDS 1, 23). Built as a program, and as a library whose place in LD_PRELOAD decides
  * whether the shim has been constructed by then.
  */
 #include <arpa/inet.h>

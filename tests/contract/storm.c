@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * SIGALRM every 100 microseconds through a million calls, with handlers that make hooked calls of
- * their own and interrupt the shim wherever it happens to be (TRAPS A2.3): every byte arrives, and
+ * their own and interrupt the shim wherever it happens to be (HAZARDS 12): every byte arrives, and
  * every error is the right one.
  * Usage: storm [CALLS]	fewer than a million: every 20 milliseconds
  */

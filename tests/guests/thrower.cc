@@ -3,7 +3,7 @@
  * Exceptions, pthread_cancel and pthread_exit around the hooks, and through one: destructors must
  * run once each, nothing may stay behind, and the program must say what it says without the shim.
  * Built as a C++ program, as one that is linked with libgcc statically, and as a plug-in that a C
- * program loads (plugged.c): in each of them another unwinder is at work (TRAPS A9.2).
+ * program loads (plugged.c): in each of them another unwinder is at work (HAZARDS 69).
  *
  * The ports of the stage: 7000 refuses, 7001 answers, 7002 accepts and says nothing, 7003 never
  * answers a SYN.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An alarm that jumps out of a connect which the kernel is making (siglongjmp, TRAPS A2.4); the
+ * An alarm that jumps out of a connect which the kernel is making (siglongjmp, HAZARDS 13); the
  * program then asks again on the same socket and talks. The answer must count like any other.
  */
 #include "probe.h"

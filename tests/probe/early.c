@@ -4,7 +4,7 @@
  * constructor makes every hooked call; named in LD_PRELOAD after the shim its constructor runs
  * first, named before it or needed by the program the order is the other one. With
  * -DEARLY_MALLOC it also is an allocator that reads a file while it starts, as jemalloc does,
- * perhaps from inside the shim's dlsym (TRAPS A1.4). Built without, it is the program.
+ * perhaps from inside the shim's dlsym (HAZARDS 4). Built without, it is the program.
  */
 #include "probe.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What DESIGN 13 allows: two cheap questions about a socket; and once, who this thread is. */
+/* What tests/README.md allows: two cheap questions about a socket; and once, who this thread is. */
 static bool allowed(const char *line, bool *asked_who)
 {
 	if (!*asked_who && strncmp(line, "gettid(", 7) == 0)

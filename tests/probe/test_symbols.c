@@ -270,9 +270,9 @@ Test(symbols, conditions_in_the_list_hold)
 	         "d=%s && mkdir -p $d/hook && cp shim/hook/real.h $d/hook && "
 	         "{ echo '#if 1'; echo '%s'; echo '#else'; echo '%s'; echo '#endif'; echo '#undef "
 	         "HOOK'; } "
-	         "> $d/hook/hooks.def && scripts/hooks table $d/hook/hooks.def | tail -n +3",
+	         "> $d/hook/hooks.def && scripts/hooks man $d/hook/hooks.def | tail -n +3",
 	         scratch(),
 	         "HOOK(int, one, (int fd,\n int n), (fd, n), RAW(x, fd), \"first, \"\n\"second\")",
 	         NO_SUCH_CALL("HOOK"));
-	cr_expect_str_eq(output_of(command), "| `one` | first, second |\n");
+	cr_expect_str_eq(output_of(command), "\\fBone\\fR\tT{\nfirst, second\nT}\n.TE\n");
 }

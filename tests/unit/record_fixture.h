@@ -95,7 +95,7 @@ static const char *value_of(const struct pairs *pairs, const char *key)
 static struct destination destination;
 static struct sockaddr_in address;
 
-/* The record of the example in DESIGN section 8. */
+/* The record of the example in retrybudget(5), RECORDS. */
 static struct record refused(void)
 {
 	strcpy(destination.name, "db.internal:5432");

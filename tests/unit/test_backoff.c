@@ -2,6 +2,7 @@
 /* Backoff: the curve, and the distribution of every jitter over 10^5 draws. */
 #include "budget_fixture.h"
 
+#include <fenv.h>
 #include <math.h>
 
 #define DRAWS 100000
@@ -205,3 +206,21 @@ Test(backoff, hostile_rules_give_a_delay_in_range)
 		cr_assert(delay >= least && delay <= most, "%ld", (long)delay);
 	}
 }
+
+#ifdef FE_NOMASK_ENV
+/* A host may have asked for SIGFPE at any inexact division (HAZARDS 72). */
+Test(backoff, lives_where_floating_point_traps)
+{
+	uint64_t random = 5;
+
+	feenableexcept(FE_ALL_EXCEPT);
+	for (int32_t jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
+		struct backoff_rule rule = rule_with(jitter);
+
+		rule.factor = 1700;
+		for (int64_t n = 1; n < 100; n++)
+			backoff_delay(&rule, n, 0, &random);
+	}
+	fedisableexcept(FE_ALL_EXCEPT);
+}
+#endif

@@ -24,8 +24,14 @@ static const struct bad bads[] = {
 	{ "[destination default]\nconnect_timout = 1s\n",
 	  "2: unknown key 'connect_timout'; did you mean 'connect_timeout'?" },
 	{ "[budget]\nprobe = 1s\n",
-	  "2: unknown key 'probe' in this section; it belongs into [destination NAME]" },
-	{ "[budget]\nscope = user\n", "it belongs into [retrybudget]" },
+	  "2: unknown key 'probe' in this section; write it below a line [destination default]: "
+	  "probe = 1s" },
+	{ "[budget]\nscope = user\n", "write it below a line [retrybudget]: scope = user" },
+	{ "[log]\nmatch = x:1\n", "write it below a line [destination NAME]: match = x:1" },
+	{ "[log]\nlisten = :80\n", "write it below a line [admission NAME]: listen = :80" },
+	{ "[log]\ncap = \xc3\xa4\n",
+	  "write it below a line [destination default]: cap = \\xc3\\xa4" },
+	{ "[log]\nflor = 1/s\n", "2: unknown key 'flor'; did you mean 'floor' of [budget]?" },
 	{ "[budget]\nfloor = fast\n",
 	  "2: floor = 'fast' is not a rate such as 2/s, 12/min or 30/h" },
 	{ "[budget]\nfloor =\n", "2: floor = '' is not a rate" },
@@ -58,7 +64,9 @@ static const struct bad bads[] = {
 	{ "[destination a]\nmatch = x\nmin = 20s\n",
 	  "3: min = 20s is longer than cap = 10s and counts as that; set a shorter min or a "
 	  "longer" },
-	{ "[destination default]\nbase = 20s\n", "2: base = 20s is longer than cap = 10s" },
+	{ "[destination default]\nbase = 20s\n",
+	  "2: base = 20s is longer than cap = 10s and counts as that; set a shorter base or a "
+	  "longer cap; usual: 100ms and 10s" },
 	{ "[log]\n[destination default]\ncap = 50ms\n\n[destination a]\nmatch = x\n",
 	  "3: base = 100ms (not set in this section) is longer than cap = 50ms" },
 };

@@ -99,7 +99,7 @@ Test(config_sample, the_manual_has_the_generated_key_list)
 	free(made);
 }
 
-/* As DESIGN section 7 prints them. */
+/* As retrybudget(5) prints them. */
 Test(config_sample, the_defaults)
 {
 	config_defaults(&config);

@@ -275,9 +275,9 @@ Test(config_value, nearest_names)
 	cr_expect_eq(edit_distance("", "abc"), 3);
 	cr_expect_eq(edit_distance("kitten", "sitting"), 3);
 	cr_expect_eq(edit_distance("floor", "floor"), 0);
-	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "flor"), "floor");
-	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "maxwait"), "max_wait");
-	cr_expect_str_eq(nearest_key(SECTION_LOG, "traces"), "trace");
+	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "flor")->name, "floor");
+	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "maxwait")->name, "max_wait");
+	cr_expect_str_eq(nearest_key(SECTION_LOG, "traces")->name, "trace");
 	cr_expect_str_eq(nearest_section("budgets"), "budget");
 	cr_expect_str_eq(nearest_section("dest"), "destination");
 }

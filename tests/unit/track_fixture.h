@@ -42,7 +42,7 @@ struct server {
 	struct sockaddr_in address;
 };
 
-/* What DESIGN section 7 calls the defaults, whatever this machine has in /etc. */
+/* What retrybudget(5) calls the defaults, whatever this machine has in /etc. */
 static inline void start_config(void)
 {
 	char path[] = "/tmp/retrybudget-track-XXXXXX";

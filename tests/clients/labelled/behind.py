@@ -71,7 +71,7 @@ class Behind(Client):
 @dataclass
 class Checks(Behind):
     """One that only asks its servers, again and again, how they are. A check is due with the clock,
-    whether or not the one before it failed, so no failure explains it (DESIGN section 2): each is
+    whether or not the one before it failed, so no failure explains it (shim/README.md): each is
     a unit of its own and a first try."""
 
     def unit_of(self, stage, attempt):

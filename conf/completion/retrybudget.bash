@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# Made by scripts/options bash from shim/tool/options.def; do not edit.
+# shellcheck shell=bash disable=SC2207
+_retrybudget()
+{
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        COMPREPLY=($(compgen -W "run check show simulate inspect --help --version" -- "$word"))
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run)
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            -c|--config|--log) ((i++)) ;;
+            --) ((i++)) && break ;;
+            -*) ;;
+            *) break ;;
+            esac
+        done
+        if ((i < COMP_CWORD)) || [[ ${COMP_WORDS[i - 1]} == -- ]]; then
+            if declare -F _command_offset >/dev/null; then
+                _command_offset "$i"
+            elif ((i == COMP_CWORD)); then
+                COMPREPLY=($(compgen -c -- "$word"))
+            else
+                COMPREPLY=($(compgen -f -- "$word"))
+            fi
+            return
+        fi
+        case $before in
+        -c|--config)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        --log)
+            COMPREPLY=($(compgen -W "stderr" -- "$word"))
+            return
+            ;;
+        esac
+        options="-c --config --observe --log -h --help"
+        ;;
+    check)
+        options="-h --help"
+        ;;
+    show)
+        options="--sample --man-keys -h --help"
+        ;;
+    simulate)
+        options="--original -h --help"
+        ;;
+    inspect)
+        options="-h --help"
+        ;;
+    *) return ;;
+    esac
+    if [[ $word == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$word"))
+        return
+    fi
+    case ${COMP_WORDS[1]} in
+    run|inspect) COMPREPLY=($(compgen -c -- "$word")) ;;
+    check|show|simulate) COMPREPLY=($(compgen -f -- "$word")) ;;
+    esac
+}
+complete -o filenames -F _retrybudget retrybudget

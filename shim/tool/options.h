@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of the subcommands, from options.def. */
+#ifndef RETRYBUDGET_TOOL_OPTIONS_H
+#define RETRYBUDGET_TOOL_OPTIONS_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+/* What getopt_long() returns for an option without a short form. */
+enum {
+	OPTION_OBSERVE = 256,
+	OPTION_LOG,
+	OPTION_SAMPLE,
+	OPTION_MAN_KEYS,
+	OPTION_ORIGINAL,
+};
+
+#define OPTIONS_MAX 8 /* of one subcommand, the end of the list included */
+
+/* Fills the list that getopt_long() takes. */
+void options_of(const char *command, struct option list[OPTIONS_MAX]);
+
+/* Prints one line for each option. */
+void options_print(const char *command, FILE *out);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Values that are legal and risky are told, with the reason and the usual number; others are not.
+ */
+#include "tool/dangers.c"
+
+#include "config_fixture.h"
+
+static struct origins origins;
+
+static int told_of(const char *text)
+{
+	struct source source = {
+		.file = path, .mode = MODE_AS_IN_FILE, .origins = &origins, .complain = note
+	};
+	struct identity identity;
+	uint32_t fingerprint;
+
+	write_bytes(text, strlen(text));
+	said[0] = '\0';
+	memset(&origins, 0, sizeof(origins));
+	cr_assert_eq(config_read_source(&config, &source, &identity, &fingerprint), READING_GOOD,
+	             "%s", said);
+	return dangers_check(&config, &origins, path, note);
+}
+
+TestSuite(dangers, .init = make_folder, .fini = remove_folder);
+
+Test(dangers, each_has_its_line_its_reason_and_what_is_usual)
+{
+	static const struct {
+		const char *text, *said;
+	} cases[] = {
+		{ "strategy = window\nratio = 51%\n",
+		  "3: risky: ratio = 51%: retries alone may add that much to the load of a server "
+		  "that is failing; usual: 10% to 20%" },
+		{ "strategy = concurrency\nratio = 0.9\n", "3: risky: ratio = 90%" },
+		{ "strategy = probabilistic\ntarget = 60%\n", "3: risky: target = 60%" },
+		{ "earn = 100%\n", "2: risky: earn = 100%" },
+		{ "capacity = 1000\n", "2: risky: capacity = 1000" },
+		{ "probe = 1h\n", "2: risky: probe = 1h" },
+		{ "max_wait = 11s\n", "2: risky: max_wait = 11s" },
+		{ "jitter = none\n", "2: risky: jitter = none: all who failed at the same moment "
+		                     "come back at the same moment; usual: full or equal" },
+		{ "breaker = on\nbreaker_failures = 1\n", "3: risky: breaker_failures = 1" },
+		{ "breaker = on\nbreaker_volume = 1\n", "3: risky: breaker_volume = 1" },
+		{ "breaker = on\nbreaker_open = 1h\n", "3: risky: breaker_open = 1h" },
+		{ "floor = 3/s\n", "2: risky: floor = 3/s: that is above the floor of [budget]" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text), "[destination default]\n%s", cases[i].text);
+		cr_expect_eq(told_of(text), 1, "%s: %s", cases[i].text, said);
+		expect_said(cases[i].said);
+	}
+}
+
+Test(dangers, what_is_usual_or_has_no_effect_is_not_told)
+{
+	static const char *const texts[] = {
+		"strategy = window\nratio = 50%\n",
+		"ratio = 100%\n", /* not of this strategy: effect_check() says so */
+		"breaker_failures = 1\nbreaker_volume = 1\n", /* no breaker */
+		"breaker = on\nbreaker_failures = 0\n",       /* it does not open by these */
+		"breaker = on\nbreaker_rate = 0\nbreaker_volume = 1\n",
+		"jitter = decorrelated\nmax_wait = 10s\nprobe = 5m\ncapacity = 500\n",
+		"floor = 2/s\n",
+		"preset = aws\n",
+		"preset = linkerd\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text), "[destination default]\n%s", texts[i]);
+		cr_expect_eq(told_of(text), 0, "%s: %s", texts[i], said);
+	}
+	cr_expect_eq(told_of(""), 0);
+}
+
+/* Whichever of the two lines makes it so. */
+Test(dangers, a_floor_is_held_against_that_of_the_process)
+{
+	cr_expect_eq(told_of("[budget]\nfloor = 0.1/s\n"), 1);
+	expect_said("2: risky: floor = 0.1/s: all destinations share it");
+	cr_expect_eq(told_of("[budget]\nfloor = 20/s\n[destination default]\nfloor = 3/s\n"), 0);
+	cr_expect_eq(told_of("[destination a]\nmatch = a:1\nfloor = 3/s\n"
+	                     "[destination b]\nmatch = b:1\nfloor = 4/s\n"),
+	             2);
+	expect_said("6: risky: floor = 4/s");
+	cr_expect_eq(told_of("[destination default]\nfloor = 3/s\n[destination a]\nmatch = a:1\n"),
+	             1);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of options, as getopt and the readers of --help get it. */
+#include <criterion/criterion.h>
+
+#include "tool/options.c"
+
+#include <stdlib.h>
+
+Test(options, every_subcommand_has_its_own_and_fits_the_list)
+{
+	static const char *const commands[] = { "run", "check", "show", "simulate", "inspect" };
+	struct option list[OPTIONS_MAX];
+	size_t seen = 0;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		bool help = false;
+
+		options_of(commands[i], list);
+		for (const struct option *option = list; option->name; option++) {
+			help = help || strcmp(option->name, "help") == 0;
+			seen++;
+		}
+		cr_expect(help, "%s --help", commands[i]);
+	}
+	cr_expect_eq(seen, ROW_COUNT, "an option of no subcommand, or one that found no room");
+	options_of("run", list);
+	cr_expect_str_eq(list[0].name, "config");
+	cr_expect_eq(list[0].has_arg, required_argument);
+	cr_expect_eq(list[0].val, 'c');
+}
+
+Test(options, are_printed_in_columns)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	options_print("run", out);
+	fclose(out);
+	cr_expect_eq(strncmp(text, "  -c, --config FILE  use FILE instead of ", 41), 0, "%s", text);
+	cr_expect_not_null(strstr(text, "\n      --observe      decide, count and log"), "%s",
+	                   text);
+	free(text);
+}
