@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What a process may not do, and must live with all the same. */
+#include "run.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(sandbox, .fini = discard_scratch);
+
+/* Of the records, each of which takes a datagram socket, none can have come. */
+Test(sandbox, that_traps_is_answered_by_its_handler)
+{
+	const struct result *result =
+	    expect(&(struct probe) { .program = "trapped",
+	                             .policy = "base = 100ms\nfactor = 1\ncap = 100ms\n" },
+	           "a datagram socket: EPERM, answered: 1\nconnect: ECONNREFUSED\n"
+	           "connect: ECONNREFUSED\nconnect: ECONNREFUSED\n",
+	           NULL);
+
+	cr_expect_eq(records_with(result, "event=refused"), 0);
+}
