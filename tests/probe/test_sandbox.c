@@ -18,3 +18,16 @@ Test(sandbox, that_traps_is_answered_by_its_handler)
 
 	cr_expect_eq(records_with(result, "event=refused"), 0);
 }
+
+/* A wait and a record of the refusal show that the shim is at work there. */
+Test(sandbox, that_limits_locked_memory_has_room)
+{
+	const struct result *result =
+	    expect(&(struct probe) { .program = "locked",
+	                             .policy = "base = 100ms\nfactor = 1\ncap = 100ms\n" },
+	           "locked: ok\nroom for more: 2 MiB\nrefused: ECONNREFUSED\n"
+	           "refused: ECONNREFUSED\nrefused: ECONNREFUSED\nserver: answers\n",
+	           NULL);
+
+	cr_expect_gt(records_with(result, "event=retrying"), 0);
+}
