@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 
 TestSuite(sandbox, .fini = discard_scratch);
+TestSuite(forks, .fini = discard_scratch);
 
 /* Of the records, each of which takes a datagram socket, none can have come. */
 Test(sandbox, that_traps_is_answered_by_its_handler)
@@ -30,4 +31,17 @@ Test(sandbox, that_limits_locked_memory_has_room)
 	           NULL);
 
 	cr_expect_gt(records_with(result, "event=retrying"), 0);
+}
+
+/* Records without a limit, so that a socket is open nearly all the time. */
+Test(forks, find_no_descriptor_of_ours, .timeout = 180)
+{
+	const struct result *result =
+	    expect(&(struct probe) { .program = "fork_leak",
+	                             .policy = "base = 1ms\nfactor = 1\ncap = 1ms\nmin = 1ms\n"
+	                                       "capacity = 1\nfloor = 0/s\nmax_wait = 1ms\n",
+	                             .log = "interval = 0\n" },
+	           "clean\n", NULL);
+
+	cr_expect_gt(records_with(result, "event=refused"), 10);
 }
