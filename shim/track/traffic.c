@@ -4,6 +4,7 @@
 #include "track/traffic.h"
 
 #include "hook/real.h"
+#include "pace/pace.h"
 #include "track/asking.h"
 #include "track/datagram.h"
 #include "track/ending.h"
@@ -51,6 +52,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
 	if (result > 0 && session_carries(fd)) {
 		if (session_is_called()) {
 			/* It need not be asked how the connect went: bytes came. */
@@ -150,7 +153,12 @@ ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
 /* A connection of ours on which a request would tell something. */
 static struct socket_entry *looked_at(int fd)
 {
-	return is_calm(socket_at(fd)) || socket_watched(fd) & WATCH_SERVER ? NULL : socket_find(fd);
+	const struct socket_entry *entry = socket_at(fd);
+
+	return is_calm(entry) || socket_watched(fd) & WATCH_SERVER ||
+	               LOAD(entry->phase) == PHASE_HELD_BACK
+	           ? NULL
+	           : socket_find(fd);
 }
 
 uint32_t traffic_look(int fd, const void *data, size_t n)
@@ -206,6 +214,8 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
 	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
 		goto out;
 	if (result > 0) {
