@@ -10,6 +10,7 @@
 #include "config/complaints.h"
 #include "config/read.h"
 #include "hook/real.h"
+#include "report/forks.h"
 #include "report/shelter.h"
 
 #include <limits.h>
@@ -205,6 +206,7 @@ bool config_refresh(int64_t now)
 {
 	const struct config *config = config_current();
 	struct shelter shelter;
+	forks_held held;
 	bool loaded;
 
 	if (!config || !is_due(config, now))
@@ -215,7 +217,8 @@ bool config_refresh(int64_t now)
 		shelter_leave(&shelter);
 		return false;
 	}
-	loaded = look(config_current());
+	loaded = forks_hold(&held) && look(config_current());
+	forks_let(held);
 	atomic_store(&claimed_at, 0);
 	/* What came with a new file is said by the caller, once the new log target is known. */
 	if (!loaded)

@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "report/callsite.h"
+#include "report/forks.h"
 #include "track/state.h"
 #include "track/thread.h"
 
@@ -70,6 +71,7 @@ static void start(void)
 		callsite_prepare();
 	report_settings(&config->log, shim_region);
 	tls_start();
+	forks_prepare();
 	if (!knows_forks)
 		report_fault();
 	shim_state = STATE_READY;

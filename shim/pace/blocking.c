@@ -23,8 +23,7 @@ int64_t wait_bound_of(int fd)
 
 /* Waits piece by piece, each on the books of the streak before it begins: a jump out of here tells
  * nobody, and would else be held for the whole, or for nothing. */
-static enum wait_end wait_on_the_books(const struct attempt *try, int64_t until,
-                                       enum wait_manner manner, int64_t *now)
+static enum wait_end wait_on_the_books(const struct attempt *try, int64_t until, int64_t *now)
 {
 	struct budget *budget = try->account.budget;
 	enum wait_end end = WAIT_OVER;
@@ -35,7 +34,7 @@ static enum wait_end wait_on_the_books(const struct attempt *try, int64_t until,
 		int64_t to = until - *now > PIECE ? *now + PIECE : until;
 
 		turn_hold(try, *now, to);
-		end = wait_until(to, manner, budget);
+		end = wait_until(to, budget);
 		*now = monotonic();
 		hold_cut(&budget->hold, to, *now);
 	}
@@ -47,8 +46,7 @@ static enum wait_end wait_on_the_books(const struct attempt *try, int64_t until,
  * another thread that sends the same meanwhile does not answer it. If it claimed it, and we were
  * refused, the failure would be back: of many threads each that is served would pay for one, and
  * leave as many as there were. */
-static enum wait_end wait_turn(struct attempt *try, int64_t turn, int64_t bound,
-                               enum wait_manner manner, int64_t *now)
+static enum wait_end wait_turn(struct attempt *try, int64_t turn, int64_t bound, int64_t *now)
 {
 	struct unanswered kept = try->answered;
 	int64_t until = try->began + (turn < bound ? turn : bound);
@@ -58,13 +56,13 @@ static enum wait_end wait_turn(struct attempt *try, int64_t turn, int64_t bound,
 	kept.print = 0;
 	if (try->trial.retry)
 		failures_add(try->trial.destination, &kept);
-	end = wait_on_the_books(try, until, manner, now);
+	end = wait_on_the_books(try, until, now);
 	if (end == WAIT_RELEASED) {
 		int64_t left = try->began + bound - *now;
 
 		if (left > 0 &&
 		    wait_until(*now + random_upto(thread_random(), left < SPREAD ? left : SPREAD),
-		               manner, NULL) == WAIT_INTERRUPTED)
+		               NULL) == WAIT_INTERRUPTED)
 			end = WAIT_INTERRUPTED;
 		*now = monotonic();
 	}
@@ -77,9 +75,6 @@ bool pace_blocking(struct attempt *try, int64_t cost)
 {
 	int64_t own_bound = try->bound ? try->bound : wait_bound_of(try->fd),
 		bound = try->account.policy->max_wait;
-	enum wait_manner manner = try->fd < 0              ? WAIT_AS_LOOKUP
-	                          : own_bound == INT64_MAX ? WAIT_AS_CONNECT
-	                                                   : WAIT_AS_TIMED;
 	int64_t now = try->began, left = turn_hold_left(try), turn, patience;
 	bool asked = false;
 
@@ -110,7 +105,7 @@ bool pace_blocking(struct attempt *try, int64_t cost)
 
 			if (try->fd >= 0 && try->cookie == 0)
 				try->cookie = socket_cookie(try->fd);
-			end = wait_turn(try, turn, bound, manner, &now);
+			end = wait_turn(try, turn, bound, &now);
 
 			if (end == WAIT_IMPOSSIBLE) {
 				report_fault();
@@ -122,7 +117,7 @@ bool pace_blocking(struct attempt *try, int64_t cost)
 				return answer_unsent(try, EBADF);
 			if (!attempt_open_account(try))
 				return true; /* switched off meanwhile */
-			if (try->is_request && end == WAIT_INTERRUPTED)
+			if (try->is_request && end == WAIT_INTERRUPTED && !wait_restarts())
 				return answer_unsent(try, EINTR);
 			if (end == WAIT_INTERRUPTED || (end == WAIT_OVER && turn > bound))
 				break;

@@ -13,6 +13,7 @@
 #include "pace/dead_end.h"
 
 #include "hook/real.h"
+#include "report/forks.h"
 #include "report/shelter.h"
 #include "report/transient.h"
 
@@ -134,8 +135,13 @@ static enum way way_to(int fd, const union address *from, const union address *t
 	enum way way = WAY_UNKNOWN;
 	struct shelter shelter;
 	struct transient at;
+	forks_held held;
 
 	shelter_enter(&shelter);
+	if (!forks_hold(&held)) {
+		shelter_leave(&shelter);
+		return WAY_UNKNOWN;
+	}
 	if (transient_open(&at, to->any.sa_family)) {
 		way = WAY_NONE;
 		if (!bind_alike(at.fd, fd))
@@ -148,6 +154,7 @@ static enum way way_to(int fd, const union address *from, const union address *t
 			way = is_local_route(at.fd, to, source) ? WAY_LOCAL : WAY_ABROAD;
 		transient_close(&at);
 	}
+	forks_let(held);
 	shelter_leave(&shelter);
 	return way;
 }

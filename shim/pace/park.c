@@ -139,7 +139,7 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 		errno = 0;
 		return 0;
 	}
-	if ((unsigned int)fd < SOCKETS && protocol == IPPROTO_TCP &&
+	if (socket_make_room(fd) && protocol == IPPROTO_TCP &&
 	    set_patience(fd, delay / 1000000, entry) && delay > 0)
 		drops =
 		    get_least_ttl(fd, v6, &ttl) && ttl == 0 && set_least_ttl(fd, v6, HIGHEST_TTL);
@@ -156,7 +156,7 @@ bool park_can(int fd)
 {
 	int protocol, patience, ttl, hops, saved = errno;
 	/* A socket of IPv4 has no hop count, and says so. */
-	bool can = (unsigned int)fd < SOCKETS && get(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) &&
+	bool can = socket_make_room(fd) && get(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) &&
 	           protocol == IPPROTO_TCP && get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience) &&
 	           patience == 0 && get(fd, IPPROTO_IP, IP_MINTTL, &ttl) && ttl == 0 &&
 	           (!get(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &hops) || hops == 0);

@@ -18,7 +18,6 @@ static void count_wait(const struct attempt *try)
 
 static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound)
 {
-	enum wait_manner manner = bound == INT64_MAX ? WAIT_AS_CONNECT : WAIT_AS_TIMED;
 	enum wait_end end;
 
 	if (bound > try->account.policy->max_wait)
@@ -28,11 +27,12 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 	if (delay > bound)
 		delay = random_upto(thread_random(), bound);
 	count_wait(try);
-	end = wait_until(try->began + delay, manner, NULL);
+	end = wait_until(try->began + delay, NULL);
 	if (!attempt_is_there(try))
 		return RECONNECT_GONE;
-	/* To go on after such a handler would lose the alarm() that was to end this connect. */
-	return end == WAIT_INTERRUPTED ? RECONNECT_ENDED : RECONNECT_GOES;
+	/* To connect after a handler that wants calls ended would lose the alarm() that was to end
+	 * this one. */
+	return end == WAIT_INTERRUPTED && !wait_restarts() ? RECONNECT_ENDED : RECONNECT_GOES;
 }
 
 /* Nothing is noted as failed: the connect that the host makes next is a first try again. */

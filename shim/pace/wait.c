@@ -1,42 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A blocking connect is restarted after a handler installed with SA_RESTART and ended by one
- * without. A wait in slices must not lose a handler that runs between two of them: by the time a
- * slice is over and its thread has a processor again, an alarm() may have rung. So signals that
- * have a handler are held but for ppoll, which lets them in, and which always tells of one (EINTR);
- * all that is left is what comes in the few instructions between two slices. What the handlers want
- * is asked of sigaction, before the wait: one may take itself off. Only where they differ,
- * futex_waitv (Linux 5.16) waits, which the kernel itself restarts as it does connect; then a
- * handler between two slices is lost. Neither needs a descriptor that a fork could leak or a
- * close-all loop reuse (as a timerfd would), or leaves anything behind when siglongjmp leaves it.
+ * A handler ends a wait, whether or not it wants calls restarted (SA_RESTART): most handlers that
+ * set a flag are installed so, and whoever sends SIGTERM sends SIGKILL soon after.
+ *
+ * A wait in slices must not lose a handler that runs between two of them: by the time a slice is
+ * over and its thread has a processor again, an alarm() may have rung. So signals that have a
+ * handler are held but for ppoll, which lets them in, and which always tells of one (EINTR); all
+ * that is left is what comes in the few instructions between two slices. ppoll needs no descriptor
+ * that a fork could leak or a close-all loop reuse (as a timerfd would), and leaves nothing behind
+ * when siglongjmp leaves it.
+ *
+ * libc's own signals (setuid and its like, by which one thread has all the others change their
+ * user) are never held: the thread that calls setuid waits for ours. They end no wait, as they end
+ * no connect.
  */
 #include "pace/wait.h"
 
 #include "hook/real.h"
+#include "report/shelter.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
-
-/* The kernel's types of futex_waitv(2): 64 bits wide everywhere. */
-struct waiter {
-	uint64_t value, address;
-	uint32_t flags, reserved;
-};
-
-struct time64 {
-	int64_t seconds, nanoseconds;
-};
-
-static _Atomic(bool) without_waitv;
 
 enum handlers {
 	HANDLERS_NONE,
@@ -45,15 +34,8 @@ enum handlers {
 	HANDLERS_DIFFER,
 };
 
-/* What a fault of the host itself, or its sandbox, raises: held, it would end the host. */
-static bool is_fault(int number)
-{
-	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-	       number == SIGTRAP || number == SIGSYS || number == SIGABRT;
-}
-
-/* Of the signals that are not in `blocked` and may end a wait; those that have a handler are added
- * to `held`. */
+/* What the handlers want that can end a call, those of signals that are not in `blocked`; these
+ * signals are added to `held`. */
 static enum handlers handlers(const sigset_t *blocked, sigset_t *held)
 {
 	enum handlers seen = HANDLERS_NONE;
@@ -62,7 +44,7 @@ static enum handlers handlers(const sigset_t *blocked, sigset_t *held)
 		struct sigaction action;
 		enum handlers kind;
 
-		if (is_fault(number) || sigismember(blocked, number) == 1 ||
+		if (shelter_is_fault(number) || sigismember(blocked, number) == 1 ||
 		    sigaction(number, NULL, &action) != 0)
 			continue;
 		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
@@ -86,19 +68,30 @@ bool wait_restarts(void)
 	       handlers(&blocked, &held) == HANDLERS_RESTART;
 }
 
-/* One slice by futex_waitv. 0: it is over; EINTR: a handler ended it; ENOSYS: it cannot be had. */
-static int wait_for_nothing(int64_t length)
-{
-	static const uint32_t word;
-	struct waiter waiter = { .address = (uintptr_t)&word,
-		                 .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG };
-	int64_t end = monotonic() + length;
-	struct time64 at = { end / NS_PER_S, end % NS_PER_S };
+/* What setuid and its like change. */
+struct user {
+	uid_t users[3];
+	gid_t groups[3], others[16];
+	int count;
+};
 
-	if (syscall(SYS_futex_waitv, &waiter, 1, 0, &at, CLOCK_MONOTONIC) >= 0 ||
-	    errno == ETIMEDOUT)
-		return 0;
-	return errno == EINTR ? EINTR : ENOSYS;
+static void look_at_user(struct user *user)
+{
+	memset(user, 0, sizeof(*user));
+	(void)getresuid(&user->users[0], &user->users[1], &user->users[2]);
+	(void)getresgid(&user->groups[0], &user->groups[1], &user->groups[2]);
+	user->count = getgroups(sizeof(user->others) / sizeof(user->others[0]), user->others);
+	if (user->count < 0)
+		user->count = getgroups(0, NULL);
+}
+
+/* Remembers the new one. */
+static bool user_has_changed(struct user *user)
+{
+	struct user before = *user;
+
+	look_at_user(user);
+	return memcmp(user, &before, sizeof(before)) != 0;
 }
 
 /* Waits for `left`, of which it leaves what was left. 0: it is over; EINTR: a handler ran; else
@@ -114,49 +107,30 @@ static int wait_for_handler(struct timespec *left, const sigset_t *mask)
 	return errno;
 }
 
-/* True if a wait goes on after a handler. With none of the host's it was one of libc's own (setuid
- * in another thread), which all want calls restarted, unless one has been installed since. */
-static bool goes_on(enum wait_manner manner, enum handlers *kind, const sigset_t *own,
-                    sigset_t *held)
-{
-	if (manner != WAIT_AS_CONNECT)
-		return manner == WAIT_AS_LOOKUP;
-	if (*kind == HANDLERS_NONE)
-		*kind = handlers(own, held);
-	return *kind == HANDLERS_NONE || *kind == HANDLERS_RESTART;
-}
-
-/* One slice of so many ns. 0: it is over; EINTR: a handler ended it; else waiting is impossible. */
-static int slice(int64_t length, enum wait_manner manner)
+/* One slice of so many ns. 0: it is over; EINTR: a handler of the host's ended it; else waiting is
+ * impossible. What libc's own handler has done is told by the user that has changed; where there is
+ * no other handler (and none has been installed since), it was libc's. */
+static int slice(int64_t length)
 {
 	struct timespec left = { .tv_sec = (time_t)(length / NS_PER_S),
 		                 .tv_nsec = (long)(length % NS_PER_S) };
 	int64_t until = monotonic() + length;
-	enum handlers kind = HANDLERS_NONE;
-	sigset_t all, own, held;
+	enum handlers kind;
+	struct user user;
+	sigset_t own, held;
 	int err;
 
-	/* All, while the handlers are asked for; none of them sees it. */
-	sigfillset(&all);
-	for (int number = 1; number < NSIG; number++)
-		if (is_fault(number))
-			sigdelset(&all, number);
-	if (sigprocmask(SIG_BLOCK, manner == WAIT_AS_LOOKUP ? NULL : &all, &own) != 0)
+	if (!shelter_block(&own))
 		return errno;
 	held = own;
-	if (manner != WAIT_AS_LOOKUP)
-		kind = handlers(&own, &held);
-	if (manner == WAIT_AS_CONNECT && kind == HANDLERS_DIFFER && !atomic_load(&without_waitv)) {
-		sigprocmask(SIG_SETMASK, &own, NULL);
-		err = wait_for_nothing(length);
-		if (err != ENOSYS)
-			return err;
-		atomic_store(&without_waitv, true);
-	}
+	kind = handlers(&own, &held);
+	if (kind != HANDLERS_NONE)
+		look_at_user(&user);
 	sigprocmask(SIG_SETMASK, &held, NULL);
 	for (;;) {
 		err = wait_for_handler(&left, &own);
-		if (err != EINTR || !goes_on(manner, &kind, &own, &held))
+		if (err != EINTR || (kind == HANDLERS_NONE ? handlers(&own, &held) != HANDLERS_NONE
+		                                           : !user_has_changed(&user)))
 			break;
 		if (monotonic() >= until) {
 			err = 0;
@@ -182,7 +156,7 @@ int64_t wait_timeout_of(int fd, int name)
 	return seconds * NS_PER_S + (int64_t)timeout.tv_usec * 1000;
 }
 
-enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct budget *budget)
+enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 {
 	enum wait_end end = WAIT_OVER;
 	int64_t now = monotonic();
@@ -201,7 +175,7 @@ enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct
 			end = WAIT_RELEASED;
 			break;
 		}
-		ended = slice(deadline - now > WAIT_SLICE ? WAIT_SLICE : deadline - now, manner);
+		ended = slice(deadline - now > WAIT_SLICE ? WAIT_SLICE : deadline - now);
 		if (ended != 0) {
 			end = ended == EINTR ? WAIT_INTERRUPTED : WAIT_IMPOSSIBLE;
 			break;

@@ -10,15 +10,9 @@
 /* ns between two looks at whether we were cancelled, or the destination came back. */
 #define WAIT_SLICE (291 * NS_PER_MS)
 
-enum wait_manner {
-	WAIT_AS_CONNECT, /* a handler ends it unless it was installed with SA_RESTART */
-	WAIT_AS_TIMED,   /* any handler ends it: a connect with SO_SNDTIMEO set */
-	WAIT_AS_LOOKUP,  /* no handler ends it */
-};
-
 enum wait_end {
 	WAIT_OVER,
-	WAIT_INTERRUPTED,
+	WAIT_INTERRUPTED, /* a handler of the host's ran */
 	WAIT_RELEASED,   /* the destination came back: the streak ended while we waited */
 	WAIT_IMPOSSIBLE, /* a sandbox allows no call that waits */
 };
@@ -36,6 +30,6 @@ int64_t wait_timeout_of(int fd, int name);
 /* Waits until deadline (ns, CLOCK_MONOTONIC), or until the budget's streak has ended and its
  * breaker is closed (NULL: only the deadline ends it). A cancellation point. errno is left alone.
  */
-enum wait_end wait_until(int64_t deadline, enum wait_manner manner, const struct budget *budget);
+enum wait_end wait_until(int64_t deadline, const struct budget *budget);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A record on its way: a datagram on a transient socket, or a line on stderr. */
 #include "report/send.h"
+#include "report/forks.h"
 #include "report/shelter.h"
 #include "hook/real.h"
 #include "hook/status.h"
@@ -48,17 +49,22 @@ static bool send_datagram(const char *path, struct iovec *parts, size_t count)
 	struct msghdr message = { .msg_name = &to, .msg_namelen = sizeof(to) };
 	struct shelter shelter;
 	struct transient at;
+	forks_held held;
 	bool sent = false;
 
 	strncpy(to.sun_path, path, sizeof(to.sun_path) - 1);
 	message.msg_iov = parts;
 	message.msg_iovlen = (__typeof__(message.msg_iovlen))count; /* musl: int */
 	shelter_enter(&shelter);
-	if (transient_open(&at, AF_UNIX)) {
-		if (transient_is_ours(&at))
-			sent = real.sendmsg(at.fd, &message,
-			                    MSG_NOSIGNAL | MSG_DONTWAIT | MSG_FASTOPEN) >= 0;
-		transient_close(&at);
+	if (forks_hold(&held)) {
+		if (transient_open(&at, AF_UNIX)) {
+			if (transient_is_ours(&at))
+				sent =
+				    real.sendmsg(at.fd, &message,
+				                 MSG_NOSIGNAL | MSG_DONTWAIT | MSG_FASTOPEN) >= 0;
+			transient_close(&at);
+		}
+		forks_let(held);
 	}
 	shelter_leave(&shelter);
 	return sent;

@@ -3,24 +3,44 @@
  * The state of a thread in which nothing can carry it away: no handler that jumps, no cancellation.
  * For the moments in which a descriptor of ours is open, or a lock of the loader is held. Signals
  * are masked first and unmasked last, or one that was pending could jump out with cancellation off.
+ *
+ * What a fault raises stays unmasked: masked, it ends the host, though it has a handler. A sandbox
+ * may raise SIGSYS for any system call of ours (SECCOMP_RET_TRAP), and its handler answers it.
  */
 #ifndef RETRYBUDGET_REPORT_SHELTER_H
 #define RETRYBUDGET_REPORT_SHELTER_H
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 
 struct shelter {
 	sigset_t signals;
 	int cancel;
 };
 
-static inline void shelter_enter(struct shelter *shelter)
+static inline bool shelter_is_fault(int number)
+{
+	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+	       number == SIGTRAP || number == SIGSYS || number == SIGABRT;
+}
+
+/* Blocks all that may be, and tells what was blocked before. False: a sandbox forbids it. */
+static inline bool shelter_block(sigset_t *before)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &shelter->signals);
+	for (int number = 1; number < NSIG; number++)
+		if (shelter_is_fault(number))
+			sigdelset(&all, number);
+	return sigprocmask(SIG_BLOCK, &all, before) == 0;
+}
+
+static inline void shelter_enter(struct shelter *shelter)
+{
+	if (!shelter_block(&shelter->signals))
+		sigemptyset(&shelter->signals);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &shelter->cancel);
 }
 

@@ -6,53 +6,35 @@
 #include "report/record.h"
 #include "track/http.h"
 
-#include <errno.h>
-#include <sys/mman.h>
 #include <time.h>
 
-/* Mapped for the first connection whose replies are read: three megabytes of address space, which
- * a program under `ulimit -v` may not have to spare, for nothing where there is no HTTP. */
-static _Atomic(struct http_reader *) table;
+static block_base blocks[BLOCKS];
 
-#define TABLE_SIZE (SOCKETS * sizeof(struct http_reader))
-
-static bool table_is_there(void)
+/* The reader of a number; NULL: its replies were never read. */
+static struct http_reader *reader_of(int fd)
 {
-	struct http_reader *none = NULL, *new;
-	int saved = errno;
+	uintptr_t base = block_of(blocks, fd);
 
-	if (atomic_load(&table))
-		return true;
-	new = mmap(NULL, TABLE_SIZE, PROT_READ | PROT_WRITE,
-	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	errno = saved;
-	if (new == MAP_FAILED) {
-		report_fault();
-		return false;
-	}
-	if (!atomic_compare_exchange_strong(&table, &none, new))
-		munmap(new, TABLE_SIZE);
-	return true;
+	return base ? (struct http_reader *)(base + (unsigned int)fd * sizeof(struct http_reader))
+	            : NULL;
 }
 
 void reply_forget(int fd)
 {
-	struct http_reader *readers = atomic_load_explicit(&table, memory_order_relaxed);
+	struct http_reader *reader = reader_of(fd);
 
-	if (!readers)
-		return;
 	/* Looked at first: a page that is only read stays the kernel's page of zeroes. */
-	if (readers[fd].passed)
-		readers[fd] = (struct http_reader) { 0 };
+	if (reader && reader->passed)
+		*reader = (struct http_reader) { 0 };
 }
 
 uint32_t reply_trait(int fd, const struct policy *policy, const struct destination *destination)
 {
 	int64_t port = atomic_load_explicit(&destination->port, memory_order_relaxed);
 
-	if (policy->http == HTTP_OFF || (unsigned int)fd >= SOCKETS ||
+	if (policy->http == HTTP_OFF ||
 	    (policy->http == HTTP_AUTO && !policy->tls && port != 80 && port != 8080) ||
-	    !table_is_there())
+	    !block_map(blocks, sizeof(struct http_reader), fd))
 		return 0;
 	reply_forget(fd);
 	return TRAIT_HTTP;
@@ -97,11 +79,10 @@ enum reply_said reply_read(int fd, const struct policy *policy, const struct iov
                            size_t count, size_t n, struct http_reply *reply)
 {
 	enum reply_said answer = policy ? REPLY_MORE : REPLY_FAILED;
-	struct http_reader *readers = atomic_load(&table), *reader;
+	struct http_reader *reader = reader_of(fd);
 
-	if (!readers)
+	if (!reader)
 		return REPLY_OTHER;
-	reader = &readers[fd];
 	for (size_t i = 0; i < count && n > 0; i++) {
 		const char *at = parts[i].iov_base;
 		size_t left = parts[i].iov_len < n ? parts[i].iov_len : n;

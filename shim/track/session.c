@@ -61,7 +61,7 @@ static _Atomic(int32_t) *places_of(struct tables *known, const void *session)
 
 static bool is_of_its_socket(const struct carrier *carrier, int fd)
 {
-	return LOAD(carrier->cookie) == LOAD(socket_entries[fd].cookie);
+	return LOAD(carrier->cookie) == LOAD(socket_at(fd)->cookie);
 }
 
 int session_fd(const void *session)
@@ -114,7 +114,7 @@ static void carry(struct tables *known, int fd, const void *session)
 			free = i;
 	}
 	STORE(known->carriers[fd].told, 0);
-	STORE(known->carriers[fd].cookie, LOAD(socket_entries[fd].cookie));
+	STORE(known->carriers[fd].cookie, LOAD(socket_at(fd)->cookie));
 	STORE(known->carriers[fd].session, (uintptr_t)session);
 	STORE(places[free], fd + 1);
 }
@@ -131,8 +131,7 @@ void session_look(int fd, const struct iovec *parts)
 		return;
 	/* A callback of the library may talk to somebody else by TLS of its own, unseen. But the
 	 * carrier may have been closed, unseen too, and the session be another's memory. */
-	if ((other >= 0 && socket_believe(other, &socket_entries[other])) ||
-	    !socket_identify(fd, entry))
+	if ((other >= 0 && socket_believe(other, socket_at(other))) || !socket_identify(fd, entry))
 		return;
 	carry(known, fd, session);
 	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_SEALED | TRAIT_OPENED | TRAIT_FRAMES));

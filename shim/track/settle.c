@@ -68,8 +68,7 @@ static void settle_status(const struct attempt *try, int err)
  */
 static void settle_failed(struct attempt *try, int err, bool pending)
 {
-	struct socket_entry *entry =
-	    (unsigned int)try->fd < SOCKETS ? &socket_entries[try->fd] : NULL;
+	struct socket_entry *entry = socket_has_room(try->fd) ? socket_at(try->fd) : NULL;
 	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
 	int64_t kept = entry && failure ? flight_keep(entry) : 0;
 
@@ -96,7 +95,7 @@ static void settle(struct attempt *try, int err)
 		settle_status(try, err);
 	else if (err == 0 && entry)
 		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
-	else if (err == 0 && (unsigned int)try->fd >= SOCKETS) {
+	else if (err == 0 && !socket_has_room(try->fd)) {
 		if (try->trial.probe && trial_stands(&try->trial))
 			outcome_success(&try->trial); /* nothing will tell more of it */
 		flight_end_attempt(try);

@@ -9,7 +9,9 @@
 #include <errno.h>
 
 _Atomic(uint8_t) socket_watch[SOCKETS];
-struct socket_entry socket_entries[SOCKETS];
+/* Nearly all programs get by without another block. */
+static struct socket_entry first_block[BLOCK_NUMBERS];
+block_base socket_blocks[BLOCKS] = { (uintptr_t)first_block };
 
 /* One more than the highest number of which anything was ever known: bounds every search. */
 static _Atomic(int) highest;
@@ -20,7 +22,7 @@ static _Atomic(int) highest;
 static const uint8_t watched_in[] = {
 	[PHASE_NONE] = WATCH_END,
 	[PHASE_CONNECTING] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_HELD_BACK] = WATCH_END,
+	[PHASE_HELD_BACK] = WATCH_READ | WATCH_WRITE | WATCH_END,
 	[PHASE_FAILED] = WATCH_END,
 	[PHASE_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
 	[PHASE_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
@@ -93,9 +95,9 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 {
 	struct socket_entry *entry;
 
-	if ((unsigned int)fd >= SOCKETS)
+	if (!socket_make_room(fd))
 		return NULL;
-	entry = &socket_entries[fd];
+	entry = socket_at(fd);
 	land(entry, PHASE_NONE); /* of a socket whose close was not seen */
 	/* Who looks at the number meanwhile, on another thread, must not take one half for the
 	 * other: until all of it is there nothing is. */
@@ -143,7 +145,7 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	for (int other = from; other < limit; other++)
 		if (other != fd &&
 		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
-		    LOAD(socket_entries[other].cookie) == cookie)
+		    LOAD(socket_at(other)->cookie) == cookie)
 			return other;
 	return -1;
 }
@@ -157,8 +159,8 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
 	land(entry, to);
 	watch(fd, entry, to);
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
-		STORE(socket_entries[twin].traits, LOAD(entry->traits));
-		socket_phase(twin, &socket_entries[twin], to);
+		STORE(socket_at(twin)->traits, LOAD(entry->traits));
+		socket_phase(twin, socket_at(twin), to);
 	}
 	return true;
 }
@@ -193,13 +195,14 @@ void socket_forget(int fd)
 	if ((unsigned int)fd >= SOCKETS)
 		return;
 	STORE(socket_watch[fd], 0);
-	STORE(socket_entries[fd].phase, PHASE_NONE);
+	if (socket_has_room(fd))
+		STORE(socket_at(fd)->phase, PHASE_NONE);
 }
 
 void socket_closed(int fd)
 {
 	/* Without a cookie nothing could ever say so. */
-	if (socket_watched(fd) & WATCH_END && LOAD(socket_entries[fd].cookie) != 0)
+	if (socket_watched(fd) & WATCH_END && LOAD(socket_at(fd)->cookie) != 0)
 		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
 	else
 		socket_forget(fd);
@@ -209,13 +212,17 @@ void socket_created(int fd, unsigned int bits)
 {
 	if ((unsigned int)fd >= SOCKETS || (bits == 0 && socket_watched(fd) == 0))
 		return;
-	land(&socket_entries[fd], PHASE_NONE);
-	STORE(socket_entries[fd].phase, PHASE_NONE);
+	if (socket_has_room(fd)) {
+		land(socket_at(fd), PHASE_NONE);
+		STORE(socket_at(fd)->phase, PHASE_NONE);
+	}
+	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(fd))
+		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
 	if (bits & WATCH_SERVER)
 		bits |= WATCH_READ;
 	if (bits & WATCH_DATAGRAM) {
 		bits |= WATCH_READ | WATCH_WRITE;
-		STORE(socket_entries[fd].traits, 0);
+		STORE(socket_at(fd)->traits, 0);
 	}
 	reach(fd);
 	STORE(socket_watch[fd], (uint8_t)bits);
@@ -230,6 +237,8 @@ void socket_duplicated(int fd, int to)
 	if (fd == to)
 		return;
 	if (!entry) {
+		if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(to))
+			bits = 0;
 		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to))) {
 			reach(to);
 			STORE(socket_watch[to], (uint8_t)bits);
@@ -256,11 +265,14 @@ bool socket_has_sibling(int fd, const struct socket_entry *entry)
 	int limit = LOAD(highest);
 
 	for (int other = 0; other < limit; other++) {
-		enum phase phase = LOAD(socket_entries[other].phase);
+		const struct socket_entry *sibling;
+		enum phase phase;
 
-		if (other != fd &&
-		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
-		    LOAD(socket_entries[other].slot) == slot &&
+		if (other == fd || (socket_watched(other) & (WATCH_END | WATCH_STALE)) != WATCH_END)
+			continue;
+		sibling = socket_at(other);
+		phase = LOAD(sibling->phase);
+		if (LOAD(sibling->slot) == slot &&
 		    (phase == PHASE_CONNECTING || (phase >= PHASE_OPEN && phase < PHASE_DONE)))
 			return true;
 	}

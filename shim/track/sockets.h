@@ -5,16 +5,16 @@
  * the socket that has the number now. Budgets belong to destinations, never to descriptors.
  *
  * One byte per number says which calls have to look further; all other traffic costs a load and a
- * branch. Lock-free, fixed, async-signal-safe; numbers beyond the table are not tracked.
+ * branch. Lock-free, async-signal-safe; numbers beyond the table are not tracked, nor are those for
+ * which there is no memory (track/blocks.h).
  */
 #ifndef RETRYBUDGET_TRACK_SOCKETS_H
 #define RETRYBUDGET_TRACK_SOCKETS_H
 
 #include "budget/cell.h"
+#include "track/blocks.h"
 
 #include <stdbool.h>
-
-#define SOCKETS 65536
 
 enum {
 	WATCH_READ = 0x01,   /* the next read tells something */
@@ -108,7 +108,7 @@ struct socket_entry {
 #define COOKIE_NONE UINT64_MAX
 
 extern _Atomic(uint8_t) socket_watch[SOCKETS];
-extern struct socket_entry socket_entries[SOCKETS];
+extern block_base socket_blocks[BLOCKS];
 
 /* The kernel's identity of a socket: the same through dup and fork, new when the number is given
  * out again. COOKIE_NONE: the kernel has none; 0: this is no socket, or nothing may be asked of it.
@@ -123,13 +123,33 @@ static inline unsigned int socket_watched(int fd)
 	return atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 }
 
+/* The entry of a number that has room for one. */
+static inline struct socket_entry *socket_at(int fd)
+{
+	return (struct socket_entry *)(block_of(socket_blocks, fd) +
+	                               (unsigned int)fd * sizeof(struct socket_entry));
+}
+
+/* Whether the number has room for an entry: all do of which anything is watched but how they were
+ * made (STREAM, OTHER). */
+static inline bool socket_has_room(int fd)
+{
+	return (unsigned int)fd < SOCKETS && block_of(socket_blocks, fd);
+}
+
+/* Makes room. False: it cannot be tracked. */
+static inline bool socket_make_room(int fd)
+{
+	return socket_has_room(fd) || block_map(socket_blocks, sizeof(struct socket_entry), fd);
+}
+
 /* One more than the highest number of which anything was ever known. */
 unsigned int socket_limit(void);
 
 /* The entry of a number, or NULL if there is none. */
 static inline struct socket_entry *socket_find(int fd)
 {
-	return socket_watched(fd) & WATCH_END ? &socket_entries[fd] : 0;
+	return socket_watched(fd) & WATCH_END ? socket_at(fd) : 0;
 }
 
 /* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
@@ -145,13 +165,12 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase
 
 /* The common turn of a kept connection, with as few instructions as can be. True: the entry was in
  * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
-static inline bool socket_turn(int fd, enum phase from)
+static inline bool socket_turn(int fd, struct socket_entry *entry, enum phase from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
 	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
 	                              TRAIT_FRAMES;
-	struct socket_entry *entry = &socket_entries[fd];
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
 

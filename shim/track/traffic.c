@@ -4,6 +4,7 @@
 #include "track/traffic.h"
 
 #include "hook/real.h"
+#include "pace/pace.h"
 #include "track/asking.h"
 #include "track/datagram.h"
 #include "track/ending.h"
@@ -51,6 +52,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
 	if (result > 0 && session_carries(fd)) {
 		if (session_is_called()) {
 			/* It need not be asked how the connect went: bytes came. */
@@ -84,11 +87,11 @@ out:
 }
 
 /* The commonest answer of all to a program that waits for events: nothing there yet. */
-static bool may_be_nothing_yet(int fd, int flags)
+static bool may_be_nothing_yet(const struct socket_entry *entry, int flags)
 {
 	unsigned int known = TRAIT_WAITED | (flags & MSG_DONTWAIT ? 0 : TRAIT_NOWAIT);
 
-	return (LOAD(socket_entries[fd].traits) & known) == known;
+	return (LOAD(entry->traits) & known) == known;
 }
 
 /* Apart, so that a reply pays for no frame. */
@@ -98,15 +101,15 @@ static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
 }
 
 /* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
-static bool is_calm(int fd)
+static bool is_calm(const struct socket_entry *entry)
 {
-	return (uint32_t)LOAD(shim_region->trouble) + 1 == LOAD(socket_entries[fd].calm);
+	return (uint32_t)LOAD(shim_region->trouble) + 1 == LOAD(entry->calm);
 }
 
 /* What need not be looked at but for its first line. data: n bytes. */
-static bool is_plain(int fd, const void *data, size_t n)
+static bool is_plain(const struct socket_entry *entry, const void *data, size_t n)
 {
-	return !(LOAD(socket_entries[fd].traits) & TRAIT_HTTP) || (data && http_is_fine(data, n));
+	return !(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n));
 }
 
 static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, size_t wanted,
@@ -122,13 +125,15 @@ static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, si
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
 {
 	if (result > 0) {
-		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(fd) &&
-		    is_plain(fd, data, (size_t)result) && socket_turn(fd, PHASE_ASKED))
+		struct socket_entry *entry = socket_at(fd);
+
+		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(entry) &&
+		    is_plain(entry, data, (size_t)result) && socket_turn(fd, entry, PHASE_ASKED))
 			return result;
 	} else if (result < 0) {
 		if (socket_watched(fd) & WATCH_SERVER)
 			return result;
-		if (may_be_nothing_yet(fd, flags))
+		if (may_be_nothing_yet(socket_at(fd), flags))
 			return nothing_yet(fd, flags);
 	}
 	return received_one(fd, result, wanted, flags, data);
@@ -148,7 +153,12 @@ ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
 /* A connection of ours on which a request would tell something. */
 static struct socket_entry *looked_at(int fd)
 {
-	return is_calm(fd) || socket_watched(fd) & WATCH_SERVER ? NULL : socket_find(fd);
+	const struct socket_entry *entry = socket_at(fd);
+
+	return is_calm(entry) || socket_watched(fd) & WATCH_SERVER ||
+	               LOAD(entry->phase) == PHASE_HELD_BACK
+	           ? NULL
+	           : socket_find(fd);
 }
 
 uint32_t traffic_look(int fd, const void *data, size_t n)
@@ -180,9 +190,11 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message)
 
 uint32_t traffic_begin(int fd, uint32_t print)
 {
-	if (!(LOAD(socket_entries[fd].traits) & TRAIT_HTTP))
+	struct socket_entry *entry = socket_at(fd);
+
+	if (!(LOAD(entry->traits) & TRAIT_HTTP))
 		return print;
-	if (is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
+	if (is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
 		return TRAFFIC_BEGUN;
 	return asking_begin(fd, print);
 }
@@ -202,6 +214,8 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
 	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
 		goto out;
 	if (result > 0) {
@@ -223,9 +237,12 @@ static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int fl
 
 ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
 {
+	struct socket_entry *entry;
+
 	if (print == TRAFFIC_BEGUN)
 		return result > 0 ? result : not_sent(fd, result, flags);
-	if (result > 0 && is_calm(fd) && socket_turn(fd, PHASE_ANSWERED))
+	entry = socket_at(fd);
+	if (result > 0 && is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
 		return result;
 	return sent(fd, result, flags, print);
 }

@@ -33,16 +33,15 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message);
 /* True if nothing but traffic_sent() has to hear of a request. print: as looked at. */
 static inline bool traffic_is_plain(int fd, uint32_t print)
 {
-	return print == 0 &&
-	       !(atomic_load_explicit(&socket_entries[fd].traits, memory_order_relaxed) &
-	         (TRAIT_HTTP | TRAIT_TURNED_AWAY | TRAIT_CARRIER));
+	return print == 0 && !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
+	                       (TRAIT_HTTP | TRAIT_TURNED_AWAY | TRAIT_CARRIER));
 }
 
 /* True if it may be one that failed before, on a kept connection: then it is to be begun as an
  * attempt. */
 static inline bool traffic_may_retry(int fd, uint32_t print)
 {
-	return print || atomic_load_explicit(&socket_entries[fd].traits, memory_order_relaxed) &
+	return print || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
 	                    TRAIT_TURNED_AWAY;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits that are set before the program starts, or while it runs: what the shim cannot have it
- *must do without, and it must not take what the host needs (HAZARDS 29, 64). space
- *RLIMIT_AS from far too little upward: each program that starts bare starts, given 7 MiB more, and
- *none dies of a signal full	RLIMIT_AS at what is in use: not one more page
+ * must do without, and it must not take what the host needs (HAZARDS 29, 64).
+ *   space	RLIMIT_AS from far too little upward: each program that starts bare starts, given
+ *		3 MiB more, and none dies of a signal
+ *   full	RLIMIT_AS at what is in use: not one more page
  *   files	RLIMIT_FSIZE 0: SIGXFSZ for whoever lets a file grow
  *   few	RLIMIT_NOFILE 4, 5, 8
  *   data	RLIMIT_DATA at 4 MiB more than the bare program has
@@ -54,7 +55,7 @@ static void space(void)
 		if (starts(RLIMIT_AS, size, false, &killed)) {
 			if (guarded == 0)
 				guarded = size;
-		} else if (bare != 0 && size >= bare + 7 * MIB) {
+		} else if (bare != 0 && size >= bare + 3 * MIB) {
 			lost++;
 		}
 	}

@@ -86,10 +86,10 @@ Test(http, a_signal_ends_the_wait_as_it_ends_a_send)
 	      "503, at once\nEINTR, cut short\n503, cut short\nconnections: 1\n");
 }
 
-Test(http, a_handler_with_restart_does_not_end_the_wait)
+Test(http, a_handler_with_restart_ends_the_wait_and_the_call_knows_no_signal)
 {
 	scene("restart", "", "503, at once\n503, at once\nconnections: 1\n",
-	      "503, at once\n503, whole\nconnections: 1\n");
+	      "503, at once\nend of file, cut short\nconnections: 1\n");
 }
 
 Test(http, the_send_timeout_bounds_the_wait)

@@ -179,3 +179,27 @@ Test(nonblocking, passed)
 	cr_expect_eq(records_with(result, "event=would-refuse"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
 }
+
+/* The second and the third connect are parked. */
+static void told_by(const char *how)
+{
+	static const char nothing[] = "user timeout: 0, least TTL: 0\n"
+				      "user timeout: 0, least TTL: 0\n";
+
+	expect(
+	    &(struct probe) { .program = "told", .arguments = { how }, .policy = POLICY "park\n" },
+	    nothing, NULL);
+}
+
+#define TOLD_BY(how)                                                                               \
+	Test(nonblocking, parked_leaves_nothing_once_told_by_##how)                                \
+	{                                                                                          \
+		told_by(#how);                                                                     \
+	}
+TOLD_BY(so_error)
+TOLD_BY(connect)
+TOLD_BY(read)
+TOLD_BY(recv)
+TOLD_BY(write)
+TOLD_BY(send)
+TOLD_BY(getpeername)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A signal arrives while a retry is held back. A blocking connect() goes on after a handler that
- * was installed with SA_RESTART and ends after one that was not (signal(7)); the wait must do the
- * same, and must never tell the host EINTR, which Node and Python take for "in progress".
- * Usage: wait_signal restart|interrupt|once|setuid    once: the handler, with SA_RESTART, takes
- * itself off; setuid: no handler, but libc's own, by which a thread has all others change their
- * user
+ * A signal arrives while a retry is held back. Its handler ends the wait whether or not it was
+ * installed with SA_RESTART: a handler that sets a flag is the commonest way to be stopped. The host
+ * is never told EINTR, which Node and Python take for "in progress". libc's own handler, by which a
+ * thread has all others change their user, ends nothing.
+ * Usage: wait_signal restart|interrupt|once|setuid|setuid-handler	once: the handler, with
+ * SA_RESTART, takes itself off; setuid-handler: there is one, and nobody calls it
  */
 #include "probe.h"
 
@@ -20,7 +20,7 @@ static void on_alarm(int signal)
 static void *change_user(void *arg)
 {
 	pause_ms(300);
-	handled += setuid(getuid()) == 0;
+	handled += (strcmp(arg, "setuid") == 0 ? setuid(getuid()) : seteuid(65534)) == 0;
 	return arg;
 }
 
@@ -34,11 +34,14 @@ int main(int argc, char **argv)
 	uint16_t port = refusing_port(&held);
 
 	printf("first: %s\n", error_name(attempt(port, NULL)));
-	if (strcmp(what, "setuid") == 0) {
-		if (pthread_create(&thread, NULL, change_user, NULL) != 0)
+	if (strncmp(what, "setuid", 6) == 0) {
+		if (strcmp(what, "setuid") != 0 && geteuid() != 0)
+			return PROBE_CANNOT;
+		if (pthread_create(&thread, NULL, change_user, (void *)(uintptr_t)what) != 0)
 			give_up("thread");
-	} else {
-		if (strcmp(what, "interrupt") != 0)
+	}
+	if (strcmp(what, "setuid") != 0) {
+		if (strcmp(what, "restart") == 0 || strcmp(what, "once") == 0)
 			action.sa_flags = SA_RESTART;
 		if (strcmp(what, "once") == 0)
 			action.sa_flags |= SA_RESETHAND;
@@ -46,7 +49,7 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(what, "once") == 0)
 		setitimer(ITIMER_REAL, &(struct itimerval) { .it_value.tv_usec = 300000 }, NULL);
-	else if (strcmp(what, "setuid") != 0)
+	else if (strncmp(what, "setuid", 6) != 0)
 		alarms_from(300);
 	err = attempt(port, &ms);
 	printf("second: %s, %s\n", error_name(err), length_of(ms, 2000));

@@ -453,7 +453,7 @@ Test(flight, a_probe_that_times_out_gives_its_permit_back_once_that_is_counted)
 	wear_out(talk.destination);
 	talk.host = socket(AF_INET, SOCK_STREAM, 0);
 	cr_assert_eq(let_go(&server, false, talk.host), 0);
-	talk.entry = &socket_entries[talk.host];
+	talk.entry = socket_at(talk.host);
 	setsockopt(talk.host, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof(bound));
 	watch_records(talk.destination);
 	back_date(&talk, 1500);

@@ -8,7 +8,7 @@
 
 /* Beside the table that the other tests are linked with. */
 #define socket_watch       stepped_watch
-#define socket_entries     stepped_entries
+#define socket_blocks      stepped_blocks
 #define socket_limit       stepped_limit
 #define socket_cookie      stepped_cookie
 #define socket_enter       stepped_enter
@@ -37,7 +37,7 @@ enum { FD = 7, OLD = 1, NEW = 2 }; /* OLD, NEW: cookies and slots of the two soc
 /* The other one may take over where it matters: more steps would be too many schedules. */
 static void step_at(const volatile void *place)
 {
-	const struct socket_entry *entry = &socket_entries[FD];
+	const struct socket_entry *entry = socket_at(FD);
 
 	if (place == &entry->cookie || place == &entry->slot || place == &entry->generation ||
 	    place == &entry->phase || place == &socket_watch[FD])
