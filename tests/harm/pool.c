@@ -9,6 +9,7 @@
  * PORT/PATH where the path is asked as it is; else each job has a path of its own.
  *   -n THREADS  -r JOBS-PER-SECOND (0: no pause)  -s SECONDS  -t TRIES (0: endless)  -p PAUSE-MS
  *   -o TIMEOUT-MS  -k kept connections  -b non-blocking connects  -m POSTs  -1 one-way  -l logs
+ *   -q closes as soon as it has sent
  *   -f every job asks the targets in order until one answers
  *   -a every job asks all targets
  *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
@@ -158,7 +159,7 @@ static void parse_target(const char *text)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lfag:wc:")) >= 0;) {
+	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:")) >= 0;) {
 		switch (c) {
 		case 'n': threads = atoi(optarg); break;
 		case 'r': rate = atof(optarg); break;
@@ -171,6 +172,7 @@ int main(int argc, char **argv)
 		case 'm': way.post = true; break;
 		case '1': way.one_way = true; break;
 		case 'l': way.log = true; break;
+		case 'q': way.forget = true; break;
 		case 'f': failover = true; break;
 		case 'a': all = true; break;
 		case 'w': warm = true; break;

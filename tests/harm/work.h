@@ -13,6 +13,7 @@ struct way {
 	bool post;        // head and body in writes of their own, one path for all
 	bool one_way;     // sends, waits a second, closes; nobody ever answers
 	bool log;         // a datagram and a line to a file after each failure
+	bool forget;      // sends and closes: fire and forget
 };
 
 double seconds_now(void);
