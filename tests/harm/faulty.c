@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Servers that fail on order, all in one process, and a count of every attempt at them: of each SYN,
- * also of those that the kernel refuses or drops, and of each request and datagram.
+ * Servers that fail on order, all in one process, and a count of every attempt at them: of each
+ * SYN, also of those that the kernel refuses or drops, and of each request and datagram.
  *
  * Usage: faulty [ADDRESS/]PORT:PHASE[,PHASE@SECONDS]...
  *   ok[=MS]        answers the path that was asked, after MS
@@ -47,7 +47,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PHASES = 64, PORTS = 40, SECONDS = 130, CONNECTIONS = 20000, REQUEST = 8192, SEEN = 1 << 16 };
+enum {
+	PHASES = 64,
+	PORTS = 40,
+	SECONDS = 130,
+	CONNECTIONS = 20000,
+	REQUEST = 8192,
+	SEEN = 1 << 16
+};
 
 struct phase {
 	char what[12];
@@ -97,12 +104,12 @@ static double now(void)
 static int percent(void)
 {
 	drawn = drawn * 1103515245u + 12345u;
-	return (int) ((drawn >> 16) % 100);
+	return (int)((drawn >> 16) % 100);
 }
 
 static struct phase *phase_of(const struct port *port)
 {
-	return (struct phase *) &port->phase[port->now];
+	return (struct phase *)&port->phase[port->now];
 }
 
 static bool is(const struct port *port, const char *what)
@@ -112,7 +119,7 @@ static bool is(const struct port *port, const char *what)
 
 static void watch(int fd)
 {
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
 	epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
 }
 
@@ -130,7 +137,7 @@ static void do_later(int fd, double milliseconds, bool answer)
 	if (later_count == later_room)
 		laters = realloc(laters, sizeof *laters * (later_room = 2 * later_room + 64));
 	laters[later_count++] =
-		(struct later){now() + milliseconds / 1e3, fd, connections[fd]->generation, answer};
+	    (struct later) { now() + milliseconds / 1e3, fd, connections[fd]->generation, answer };
 }
 
 static void enter(struct port *port)
@@ -148,16 +155,19 @@ static void enter(struct port *port)
 	}
 	if (!listens)
 		return;
-	const int fd = socket(AF_INET, (dns ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t) port->number)};
+	const int fd =
+	    socket(AF_INET, (dns ? SOCK_DGRAM : SOCK_STREAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int) { 1 }, sizeof(int));
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)port->number) };
 	inet_pton(AF_INET, port->address, &address.sin_addr);
 	if (is(port, "blackhole")) {
-		struct sock_filter none[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-		struct sock_fprog program = {1, none};
+		struct sock_filter none[] = { BPF_STMT(BPF_RET | BPF_K, 0) };
+		struct sock_fprog program = { 1, none };
 		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 	}
-	if (bind(fd, (struct sockaddr *) &address, sizeof address) != 0 || (!dns && listen(fd, 4096) != 0)) {
+	if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
+	    (!dns && listen(fd, 4096) != 0)) {
 		perror("faulty: bind");
 		exit(1);
 	}
@@ -174,19 +184,21 @@ static void say(int fd, const char *text, size_t length)
 static void reply(int fd, int status, const char *extra, const char *body)
 {
 	char text[REQUEST];
-	const int length = snprintf(text, sizeof text, "HTTP/1.1 %d %s\r\n%sContent-Length: %zu\r\n\r\n%s",
-		status, status == 200 ? "OK" : "Failed", extra, strlen(body), body);
-	say(fd, text, (size_t) length);
+	const int length =
+	    snprintf(text, sizeof text, "HTTP/1.1 %d %s\r\n%sContent-Length: %zu\r\n\r\n%s", status,
+	             status == 200 ? "OK" : "Failed", extra, strlen(body), body);
+	say(fd, text, (size_t)length);
 }
 
 // The length of the first whole request in the buffer, or 0.
 static int whole(const struct connection *c)
 {
-	const char *end = memmem(c->request, (size_t) c->length, "\r\n\r\n", 4);
+	const char *end = memmem(c->request, (size_t)c->length, "\r\n\r\n", 4);
 	if (!end)
 		return 0;
-	int length = (int) (end - c->request) + 4;
-	for (const char *p = c->request; p && p < end; p = memchr(p, '\n', (size_t) (end - p)), p += p != NULL)
+	int length = (int)(end - c->request) + 4;
+	for (const char *p = c->request; p && p < end;
+	     p = memchr(p, '\n', (size_t)(end - p)), p += p != NULL)
 		if (strncasecmp(p, "content-length:", 15) == 0)
 			length += atoi(p + 15);
 	return length <= c->length ? length : 0;
@@ -198,11 +210,11 @@ static void answer(int fd)
 	const int length = whole(c);
 	char path[512] = "";
 	sscanf(c->request, "%*s %500s", path);
-	char *head = strndup(c->request, (size_t) length);
+	char *head = strndup(c->request, (size_t)length);
 	const bool last = strcasestr(head, "connection: close") || strstr(head, " HTTP/1.0\r");
 	free(head);
 	const struct phase *phase = phase_of(c->port);
-	memmove(c->request, c->request + length, (size_t) (c->length - length));
+	memmove(c->request, c->request + length, (size_t)(c->length - length));
 	c->length -= length;
 	if (strcmp(phase->what, "status") == 0)
 		reply(fd, phase->number, "", "no");
@@ -221,13 +233,14 @@ static void answer(int fd)
 static void greet(int fd, int kind)
 {
 	static const char mysql[] = "\x17\0\0\0\xff\x10\x04#08004Too many clients";
-	static const char postgres[] = "E\0\0\0\x1b" "SFATAL\0C53300\0Mbusy\0\0\0\0";
+	static const char postgres[] = "E\0\0\0\x1b"
+				       "SFATAL\0C53300\0Mbusy\0\0\0\0";
 	static const char alert[] = "\x15\x03\x03\0\x02\x02\x50";
 	static const char smtp[] = "421 4.3.2 not now\r\n";
 	static const char http[] = "HTTP/1.0 503 Busy\r\nContent-Length: 2\r\n\r\nno";
-	const char *texts[] = {mysql, smtp, postgres, alert, http};
-	const size_t lengths[] = {sizeof mysql - 1, sizeof smtp - 1, sizeof postgres - 1, sizeof alert - 1,
-		sizeof http - 1};
+	const char *texts[] = { mysql, smtp, postgres, alert, http };
+	const size_t lengths[] = { sizeof mysql - 1, sizeof smtp - 1, sizeof postgres - 1,
+		                   sizeof alert - 1, sizeof http - 1 };
 	say(fd, texts[kind - 1], lengths[kind - 1]);
 }
 
@@ -238,7 +251,7 @@ static void postgres(int fd)
 	static const char done[] = "C\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I";
 	if (!c->started && c->length >= 8) {
 		const bool asks_for_tls = memcmp(c->request + 4, "\x04\xd2\x16\x2f", 4) == 0 ||
-			memcmp(c->request + 4, "\x04\xd2\x16\x30", 4) == 0;
+		                          memcmp(c->request + 4, "\x04\xd2\x16\x30", 4) == 0;
 		asks_for_tls ? say(fd, "N", 1) : say(fd, ready, sizeof ready - 1);
 		c->started = !asks_for_tls;
 	} else if (c->started && c->request[0] == 'Q') {
@@ -251,7 +264,7 @@ static void postgres(int fd)
 static void readable(int fd)
 {
 	struct connection *c = connections[fd];
-	const ssize_t got = recv(fd, c->request + c->length, (size_t) (REQUEST - c->length), 0);
+	const ssize_t got = recv(fd, c->request + c->length, (size_t)(REQUEST - c->length), 0);
 	if (got <= 0) {
 		if (got == 0 || errno != EAGAIN)
 			drop(fd);
@@ -262,7 +275,7 @@ static void readable(int fd)
 		c->length = 0;
 		return;
 	}
-	c->length += (int) got;
+	c->length += (int)got;
 	if (is(port, "pg")) {
 		postgres(fd);
 		return;
@@ -275,7 +288,8 @@ static void readable(int fd)
 		} else if (is(port, "greet")) {
 			greet(fd, phase->number);
 			drop(fd);
-		} else if (is(port, "readclose") || (is(port, "fail") && percent() < phase->number)) {
+		} else if (is(port, "readclose") ||
+		           (is(port, "fail") && percent() < phase->number)) {
 			drop(fd);
 		} else if (is(port, "ok") && phase->number) {
 			do_later(fd, phase->number, true);
@@ -294,15 +308,17 @@ static void welcome(struct port *port)
 			return;
 		const struct phase *phase = phase_of(port);
 		port->connections++;
-		if (fd >= CONNECTIONS || is(port, "close") || (is(port, "cfail") && percent() < phase->number)) {
+		if (fd >= CONNECTIONS || is(port, "close") ||
+		    (is(port, "cfail") && percent() < phase->number)) {
 			close(fd);
 			continue;
 		}
-		if (is(port, "greet") && phase->number < 4) { // 4 and 5 speak when they were spoken to
+		if (is(port, "greet") &&
+		    phase->number < 4) { // 4 and 5 speak when they were spoken to
 			greet(fd, phase->number);
 			shutdown(fd, SHUT_WR); // closing at once might reset before it is read
 		}
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 }, sizeof(int));
 		connections[fd] = calloc(1, sizeof **connections);
 		connections[fd]->port = port;
 		connections[fd]->generation = ++generations;
@@ -318,9 +334,10 @@ static void resolve(struct port *port)
 	struct sockaddr_in from;
 	ssize_t length;
 	socklen_t size = sizeof from;
-	while ((length = recvfrom(port->listener, packet, 512, 0, (struct sockaddr *) &from, &size)) > 16) {
+	while ((length = recvfrom(port->listener, packet, 512, 0, (struct sockaddr *)&from,
+	                          &size)) > 16) {
 		port->requests++;
-		const char *name = (const char *) packet + 13;
+		const char *name = (const char *)packet + 13;
 		int end = 12;
 		while (packet[end] && end < length)
 			end += packet[end] + 1;
@@ -328,16 +345,20 @@ static void resolve(struct port *port)
 		const bool good = strncmp(name, "good", 4) == 0;
 		length = end + 5;
 		packet[2] = 0x81;
-		packet[3] = (unsigned char) (0x80 | (good ? 0 : strncmp(name, "sf", 2) == 0 ? 2 : 3));
+		packet[3] = (unsigned char)(0x80 | (good                          ? 0
+		                                    : strncmp(name, "sf", 2) == 0 ? 2
+		                                                                  : 3));
 		memset(packet + 6, 0, 6);
 		if (good && type == 1) {
-			static const unsigned char record[] = {0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1};
+			static const unsigned char record[] = { 0xc0, 12, 0, 1, 0,   1, 0, 0,
+				                                0,    0,  0, 4, 127, 0, 0, 1 };
 			memcpy(packet + length, record, sizeof record);
-			length += (ssize_t) sizeof record;
+			length += (ssize_t)sizeof record;
 			packet[7] = 1;
 		}
 		if (strncmp(name, "mute", 4) != 0)
-			sendto(port->listener, packet, (size_t) length, 0, (struct sockaddr *) &from, size);
+			sendto(port->listener, packet, (size_t)length, 0, (struct sockaddr *)&from,
+			       size);
 	}
 }
 
@@ -356,8 +377,8 @@ static void count_syns(void)
 	struct sockaddr_ll from;
 	for (;;) {
 		socklen_t size = sizeof from;
-		const ssize_t length =
-			recvfrom(tap, packet, sizeof packet, MSG_DONTWAIT, (struct sockaddr *) &from, &size);
+		const ssize_t length = recvfrom(tap, packet, sizeof packet, MSG_DONTWAIT,
+		                                (struct sockaddr *)&from, &size);
 		if (length < 40)
 			return;
 		const unsigned char *tcp = packet + (packet[0] & 15) * 4;
@@ -377,7 +398,7 @@ static void count_syns(void)
 				continue;
 			if (!sent_again(source, sequence)) {
 				port->syns++;
-				const int second = (int) now();
+				const int second = (int)now();
 				port->by_second[second < SECONDS ? second : SECONDS - 1]++;
 			}
 			break;
@@ -389,18 +410,22 @@ static void open_tap(void)
 {
 	// TCP, and the flags of the segment say SYN without ACK.
 	struct sock_filter syns[] = {
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 4),
-		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0), BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
-		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, 0), BPF_STMT(BPF_RET | BPF_K, 128),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 0, 4),
+		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+		BPF_STMT(BPF_LD | BPF_B | BPF_IND, 13),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, 128),
 	};
-	struct sock_fprog program = {sizeof syns / sizeof *syns, syns};
+	struct sock_fprog program = { sizeof syns / sizeof *syns, syns };
 	tap = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ETH_P_ALL));
 	if (tap < 0) {
 		perror("faulty: no packet socket");
 		exit(1);
 	}
-	setsockopt(tap, SOL_SOCKET, SO_RCVBUFFORCE, &(int){16 << 20}, sizeof(int));
+	setsockopt(tap, SOL_SOCKET, SO_RCVBUFFORCE, &(int) { 16 << 20 }, sizeof(int));
 	setsockopt(tap, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 	watch(tap);
 }
@@ -411,7 +436,8 @@ static void parse(char *text)
 	char *phases = strchr(text, ':');
 	char *slash = strchr(text, '/');
 	*phases++ = 0;
-	snprintf(port->address, sizeof port->address, "%s", slash && slash < phases ? text : "0.0.0.0");
+	snprintf(port->address, sizeof port->address, "%s",
+	         slash && slash < phases ? text : "0.0.0.0");
 	if (slash && slash < phases) {
 		port->address[slash - text] = 0;
 		text = slash + 1;
@@ -465,7 +491,7 @@ static int tick(void)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	setrlimit(RLIMIT_NOFILE, &(struct rlimit){CONNECTIONS, CONNECTIONS});
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit) { CONNECTIONS, CONNECTIONS });
 	poller = epoll_create1(EPOLL_CLOEXEC);
 	open_tap();
 	began = 0;
@@ -500,7 +526,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < port_count; i++) {
 		const struct port *p = &ports[i];
 		printf("%d %ld %ld %ld", p->number, p->syns, p->connections, p->requests);
-		for (int s = 0; s < (int) now() && s < SECONDS; s++)
+		for (int s = 0; s < (int)now() && s < SECONDS; s++)
 			printf(" %ld", p->by_second[s]);
 		puts("");
 	}

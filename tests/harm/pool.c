@@ -24,9 +24,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { MOST = 400, LINES = 200000 };
+enum {
+	MOST = 400, // targets
+	LINES = 200000,
+	PATIENCE = 8, // seconds that a job may take longer than the scene
+};
 
 struct target {
 	char name[64], path[64], kind;
@@ -39,7 +44,7 @@ static double rate, seconds = 5, pause_between, storm_pause, started;
 static long jobs_in_all;
 static char storm[64];
 static bool failover, all, warm;
-static atomic_long next_job, line_count;
+static atomic_long next_job, line_count, begun[128], ended[128];
 static struct line {
 	char kind, error[14];
 	float milliseconds;
@@ -47,14 +52,14 @@ static struct line {
 
 static void note(char kind, double since, const char *error)
 {
-	const long i = atomic_fetch_add(&line_count, 1);
-	if (kind == 's' || i >= LINES) {
-		if (kind == 's')
-			atomic_fetch_sub(&line_count, 1);
+	atomic_fetch_add(&ended[(int)kind], 1);
+	if (kind == 's')
 		return;
-	}
+	const long i = atomic_fetch_add(&line_count, 1);
+	if (i >= LINES)
+		return;
 	lines[i].kind = kind;
-	lines[i].milliseconds = (float) ((seconds_now() - since) * 1e3);
+	lines[i].milliseconds = (float)((seconds_now() - since) * 1e3);
 	snprintf(lines[i].error, sizeof lines[i].error, "%s", error ? error : "ok");
 }
 
@@ -79,14 +84,18 @@ static const char *with_tries(const struct target *target, const char *path, int
 static void job(long number, int *kept, double due)
 {
 	char path[128];
-	const int only = (int) (number % target_count);
+	const int only = (int)(number % target_count);
 	const char *error = "none";
+	if (failover)
+		atomic_fetch_add(&begun['h'], 1);
 	for (int i = failover || all ? 0 : only; i < target_count; i++) {
 		const struct target *target = &targets[i];
 		if (*target->path)
 			snprintf(path, sizeof path, "%s", target->path);
 		else
 			snprintf(path, sizeof path, "/%c%ld", target->kind, number);
+		if (!failover)
+			atomic_fetch_add(&begun[(int)target->kind], 1);
 		error = with_tries(target, path, &kept[i]);
 		if (!failover)
 			note(target->kind, due, error);
@@ -103,14 +112,16 @@ static void *work(void *unused)
 	memset(kept, -1, sizeof kept);
 	for (;;) {
 		const long number = atomic_fetch_add(&next_job, 1);
-		double due = rate > 0 ? started + (double) number / rate : seconds_now();
+		double due = rate > 0 ? started + (double)number / rate : seconds_now();
 		if (jobs_in_all ? number >= jobs_in_all : due > started + seconds)
 			return unused;
 		if (due > seconds_now())
 			pause_ms((due - seconds_now()) * 1e3);
 		if (over()) { // jobs still in line then were never done
-			const int i = failover ? 0 : (int) (number % target_count);
-			note(failover ? 'h' : targets[i].kind, due, "LATE");
+			const int i = failover ? 0 : (int)(number % target_count);
+			const char kind = failover ? 'h' : targets[i].kind;
+			atomic_fetch_add(&begun[(int)kind], 1);
+			note(kind, due, "LATE");
 			continue;
 		}
 		job(number, kept, due);
@@ -120,21 +131,22 @@ static void *work(void *unused)
 static void *warm_up(void *unused)
 {
 	int kept = -1;
+	atomic_fetch_add(&begun[(int)targets[0].kind], 1);
 	while (!over()) {
 		if (!ask(targets[0].name, "/h", &way, &kept)) {
-			note('h', started, NULL);
+			note(targets[0].kind, started, NULL);
 			return unused;
 		}
 		pause_ms(pause_between);
 	}
-	note('h', started, "NEVER");
+	note(targets[0].kind, started, "NEVER");
 	return unused;
 }
 
 static void *rage(void *unused)
 {
 	int kept = -1;
-	const struct way quick = {.kept = false};
+	const struct way quick = { .kept = false };
 	while (!over()) {
 		ask(storm, "/s", &quick, &kept);
 		pause_ms(storm_pause);
@@ -148,10 +160,10 @@ static void parse_target(const char *text)
 	const char *slash = strchr(text, '/');
 	if (!equal)
 		exit(2);
-	struct target target = {.kind = equal[1]};
+	struct target target = { .kind = equal[1] };
 	const char *end = slash && slash < equal ? slash : equal;
-	snprintf(target.name, sizeof target.name, "%.*s", (int) (end - text), text);
-	snprintf(target.path, sizeof target.path, "%.*s", (int) (equal - end), end);
+	snprintf(target.name, sizeof target.name, "%.*s", (int)(end - text), text);
+	snprintf(target.path, sizeof target.path, "%.*s", (int)(equal - end), end);
 	for (int i = equal[2] == 'x' ? atoi(equal + 3) : 1; i > 0 && target_count < MOST; i--)
 		targets[target_count++] = target;
 }
@@ -161,27 +173,60 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:")) >= 0;) {
 		switch (c) {
-		case 'n': threads = atoi(optarg); break;
-		case 'r': rate = atof(optarg); break;
-		case 's': seconds = atof(optarg); break;
-		case 't': tries = atoi(optarg); break;
-		case 'p': pause_between = atof(optarg); break;
-		case 'o': way.timeout_ms = atoi(optarg); break;
-		case 'k': way.kept = true; break;
-		case 'b': way.nonblocking = true; break;
-		case 'm': way.post = true; break;
-		case '1': way.one_way = true; break;
-		case 'l': way.log = true; break;
-		case 'q': way.forget = true; break;
-		case 'f': failover = true; break;
-		case 'a': all = true; break;
-		case 'w': warm = true; break;
-		case 'c': jobs_in_all = atol(optarg); break;
+		case 'n':
+			threads = atoi(optarg);
+			break;
+		case 'r':
+			rate = atof(optarg);
+			break;
+		case 's':
+			seconds = atof(optarg);
+			break;
+		case 't':
+			tries = atoi(optarg);
+			break;
+		case 'p':
+			pause_between = atof(optarg);
+			break;
+		case 'o':
+			way.timeout_ms = atoi(optarg);
+			break;
+		case 'k':
+			way.kept = true;
+			break;
+		case 'b':
+			way.nonblocking = true;
+			break;
+		case 'm':
+			way.post = true;
+			break;
+		case '1':
+			way.one_way = true;
+			break;
+		case 'l':
+			way.log = true;
+			break;
+		case 'q':
+			way.forget = true;
+			break;
+		case 'f':
+			failover = true;
+			break;
+		case 'a':
+			all = true;
+			break;
+		case 'w':
+			warm = true;
+			break;
+		case 'c':
+			jobs_in_all = atol(optarg);
+			break;
 		case 'g':
-			snprintf(storm, sizeof storm, "%.*s", (int) strcspn(optarg, ":"), optarg);
+			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);
 			storm_pause = strchr(optarg, ':') ? atof(strchr(optarg, ':') + 1) : 0;
 			break;
-		default: return 2;
+		default:
+			return 2;
 		}
 	}
 	for (; optind < argc; optind++)
@@ -200,8 +245,14 @@ int main(int argc, char **argv)
 	} else {
 		for (int i = 0; i < threads; i++)
 			pthread_create(&thread[i], &small, warm ? warm_up : work, NULL);
+		struct timespec last;
+		clock_gettime(CLOCK_REALTIME, &last);
+		last.tv_sec += (time_t)(seconds + PATIENCE);
 		for (int i = 0; i < threads; i++)
-			pthread_join(thread[i], NULL);
+			pthread_timedjoin_np(thread[i], NULL, &last);
+		for (const char *kind = "hdp"; *kind; kind++)
+			while (ended[(int)*kind] < begun[(int)*kind])
+				note(*kind, started + seconds, "NEVER");
 	}
 	for (long i = 0; i < line_count && i < LINES; i++)
 		printf("%c %.2f %s\n", lines[i].kind, lines[i].milliseconds, lines[i].error);

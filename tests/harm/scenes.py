@@ -146,7 +146,7 @@ def services():
                   f"a {mode} service, one dead and one healthy upstream, 3 tries",
                   serve(mode, f"-n {workers} -t 3 -p 10"), pair(way), front=PORT, load=load(60, 16),
                   activated=mode == "activated", quick=mode == "reactor" and way == "refused",
-                  per_demand=(DEAD, "d", 3.02, "syns"))
+                  per_demand=(DEAD, "d", 3.02 if mode == "inetd" else 1.15, "syns"))
     scene("serve/kept", "demand", "a reactor with kept connections on both sides",
           serve("reactor", "-n 8 -t 3 -p 10 -k"), pair("closed"), front=PORT, load=load(60, 16, "-k"))
     scene("serve/single", "demand", "one process, one request after the other",
@@ -266,7 +266,7 @@ def storms():
     storm("forgets", "sends and closes at once, to a server that closes", pool("-r 0 -t 1 -q", endless),
           [f"{DEAD}:close"])
     storm("crowd", "twenty looping threads", pool("-n 20 -t 0", endless), [f"{DEAD}:refuse"], more=20)
-    storm("refill", "a pool refills to fifty connections", pool("-n 50 -w", f"{DEAD}=h"),
+    storm("refill", "a pool refills to fifty connections", pool("-n 50 -w", endless),
           [f"{DEAD}:refuse"], more=50, cpu=False)
     for number, kind in enumerate(("mysql", "smtp", "postgres", "tls", "http"), 1):
         storm(f"greet-{kind}", "a refusal in band, then a close", pool("-r 0 -t 1", endless),
@@ -282,8 +282,8 @@ def storms():
           ["/usr/bin/python3", "{H}/hosts/look.py", "sf.test", "{S}"], ["53:dns"], (53,), dns=True,
           what_counts="requests", more=13)  # each lookup asks for two kinds of address
     for share in (60, 90, 95):
-        scene(f"storm/partial-{share}", "unclear", f"{share} % failing, endless retries, 20 jobs/s",
-              pool("-n 16 -r 20 -t 0 -p 20", f"{LIVE}=p"), [f"{LIVE}:fail={share}"],
+        scene(f"storm/partial-{share}", "unclear", f"{share} % failing, endless retries, 60 jobs/s",
+              pool("-n 32 -r 60 -t 0 -p 20", f"{LIVE}=p"), [f"{LIVE}:fail={share}"],
               failing=share / 100, later=1e9)
     flap = ",".join(f"{'refuse' if t % 4 else 'ok'}@{t}" for t in range(0, 12, 2))
     scene("storm/flapping", "forgive", "up for 2 s, down for 2 s; jobs without a retry",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * A service: for each request that comes in it asks an upstream, with retries, and answers 200 with
- * the path, or 502. Paths that begin with /d go to the dead upstream, all others to the healthy one.
+ * the path, or 502. Paths that begin with /d go to the dead upstream, all others to the healthy
+ * one.
  *
  * Usage: serve -M MODE [-l PORT] -h UPSTREAM -d UPSTREAM [-n WORKERS] [-t TRIES] [-p PAUSE-MS]
  *              [-o TIMEOUT-MS] [-k] [-g PORT:PAUSE-MS]
@@ -36,7 +37,7 @@ static const char *healthy = "1", *dead = "1";
 static char storm[64];
 static int listener = -1, workers = 8, tries = 3;
 static double pause_between, storm_pause;
-static _Thread_local int kept[2] = {-1, -1};
+static _Thread_local int kept[2] = { -1, -1 };
 
 // Reads one request and answers it; false when the connection is over.
 static bool serve_one(int in, int out, bool relays)
@@ -47,7 +48,7 @@ static bool serve_one(int in, int out, bool relays)
 		const ssize_t got = read(in, text + length, sizeof text - 1 - length);
 		if (got <= 0)
 			return false;
-		length += (size_t) got;
+		length += (size_t)got;
 		text[length] = 0;
 	} while (!strstr(text, "\r\n\r\n") && length < sizeof text - 1);
 	sscanf(text, "%*s %499s", path);
@@ -62,16 +63,16 @@ static bool serve_one(int in, int out, bool relays)
 	}
 	char reply[LINE];
 	snprintf(reply, sizeof reply, "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s",
-		error ? "502 Bad Gateway" : "200 OK", last ? "Connection: close\r\n" : "",
-		error ? strlen(error) : strlen(path), error ? error : path);
+	         error ? "502 Bad Gateway" : "200 OK", last ? "Connection: close\r\n" : "",
+	         error ? strlen(error) : strlen(path), error ? error : path);
 	return write(out, reply, strlen(reply)) > 0 && !last;
 }
 
 static void *connection(void *fd)
 {
-	while (serve_one((int) (long) fd, (int) (long) fd, true))
+	while (serve_one((int)(long)fd, (int)(long)fd, true))
 		;
-	close((int) (long) fd);
+	close((int)(long)fd);
 	for (int i = 0; i < 2; i++)
 		if (kept[i] >= 0)
 			close(kept[i]);
@@ -85,7 +86,7 @@ static void start(void *(*function)(void *), long argument)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 256 << 10);
 	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-	pthread_create(&thread, &small, function, (void *) argument);
+	pthread_create(&thread, &small, function, (void *)argument);
 	pthread_attr_destroy(&small);
 }
 
@@ -93,14 +94,14 @@ static int next_connection(void)
 {
 	const int fd = accept(listener, NULL, NULL);
 	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int) { 1 }, sizeof(int));
 	return fd;
 }
 
 static void *rage(void *unused)
 {
 	for (int none = -1;;) {
-		ask(storm, "/s", &(struct way){0}, &none);
+		ask(storm, "/s", &(struct way) { 0 }, &none);
 		pause_ms(storm_pause);
 	}
 	return unused;
@@ -113,7 +114,7 @@ static void *handler(void *unused)
 {
 	int fd;
 	while (read(queue[0], &fd, sizeof fd) == sizeof fd) {
-		struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.fd = fd};
+		struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.fd = fd };
 		if (!serve_one(fd, fd, true))
 			close(fd);
 		else
@@ -124,15 +125,15 @@ static void *handler(void *unused)
 
 static int connect_without_waiting(void)
 {
-	struct sockaddr_in address = {.sin_family = AF_INET};
-	address.sin_port = htons((uint16_t) atoi(dead));
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	address.sin_port = htons((uint16_t)atoi(dead));
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (connect(fd, (struct sockaddr *) &address, sizeof address) != 0 && errno != EINPROGRESS) {
+	if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS) {
 		close(fd);
 		return -1;
 	}
-	struct epoll_event event = {.events = EPOLLOUT | EPOLLRDHUP, .data.fd = fd};
+	struct epoll_event event = { .events = EPOLLOUT | EPOLLRDHUP, .data.fd = fd };
 	epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
 	return fd;
 }
@@ -140,7 +141,7 @@ static int connect_without_waiting(void)
 static void turn(bool reactor)
 {
 	poller = epoll_create1(EPOLL_CLOEXEC);
-	struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = listener };
 	epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
 	if (reactor && pipe(queue) == 0)
 		for (int i = 0; i < workers; i++)
@@ -155,18 +156,23 @@ static void turn(bool reactor)
 			int fd = events[i].data.fd;
 			if (fd == listener) {
 				fd = next_connection();
-				event = (struct epoll_event){
-					.events = EPOLLIN | (reactor ? EPOLLONESHOT : 0), .data.fd = fd};
+				event =
+				    (struct epoll_event) { .events = EPOLLIN |
+					                             (reactor ? EPOLLONESHOT : 0),
+					                   .data.fd = fd };
 				if (fd >= 0)
 					epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
 			} else if (fd == pending) {
 				int error = 0;
-				getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof error});
-				if (error || events[i].events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
+				getsockopt(fd, SOL_SOCKET, SO_ERROR, &error,
+				           &(socklen_t) { sizeof error });
+				if (error ||
+				    events[i].events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) {
 					close(fd);
 					pending = -1;
 				} else {
-					event = (struct epoll_event){.events = EPOLLRDHUP, .data.fd = fd};
+					event = (struct epoll_event) { .events = EPOLLRDHUP,
+						                       .data.fd = fd };
 					epoll_ctl(poller, EPOLL_CTL_MOD, fd, &event);
 				}
 			} else if (reactor) {
@@ -186,20 +192,39 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	for (int c; (c = getopt(argc, argv, "M:l:h:d:n:t:p:o:kg:")) >= 0;) {
 		switch (c) {
-		case 'M': mode = optarg; break;
-		case 'l': port = atoi(optarg); break;
-		case 'h': healthy = optarg; break;
-		case 'd': dead = optarg; break;
-		case 'n': workers = atoi(optarg); break;
-		case 't': tries = atoi(optarg); break;
-		case 'p': pause_between = atof(optarg); break;
-		case 'o': way.timeout_ms = atoi(optarg); break;
-		case 'k': way.kept = true; break;
+		case 'M':
+			mode = optarg;
+			break;
+		case 'l':
+			port = atoi(optarg);
+			break;
+		case 'h':
+			healthy = optarg;
+			break;
+		case 'd':
+			dead = optarg;
+			break;
+		case 'n':
+			workers = atoi(optarg);
+			break;
+		case 't':
+			tries = atoi(optarg);
+			break;
+		case 'p':
+			pause_between = atof(optarg);
+			break;
+		case 'o':
+			way.timeout_ms = atoi(optarg);
+			break;
+		case 'k':
+			way.kept = true;
+			break;
 		case 'g':
-			snprintf(storm, sizeof storm, "%.*s", (int) strcspn(optarg, ":"), optarg);
+			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);
 			storm_pause = strchr(optarg, ':') ? atof(strchr(optarg, ':') + 1) : 0;
 			break;
-		default: return 2;
+		default:
+			return 2;
 		}
 	}
 	if (strcmp(mode, "connection") == 0) { // what inetd started
@@ -210,10 +235,12 @@ int main(int argc, char **argv)
 	if (strcmp(mode, "activated") == 0) {
 		listener = 3;
 	} else {
-		struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t) port)};
+		struct sockaddr_in address = { .sin_family = AF_INET,
+			                       .sin_port = htons((uint16_t)port) };
 		listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-		if (bind(listener, (struct sockaddr *) &address, sizeof address) != 0 || listen(listener, 1024) != 0) {
+		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int) { 1 }, sizeof(int));
+		if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+		    listen(listener, 1024) != 0) {
 			perror("serve");
 			return 1;
 		}
@@ -238,15 +265,15 @@ int main(int argc, char **argv)
 				snprintf(milliseconds, sizeof milliseconds, "%g", pause_between);
 				dup2(fd, 0);
 				dup2(fd, 1);
-				execl("/proc/self/exe", "serve", "-M", "connection", "-h", healthy, "-d", dead, "-t", many,
-					"-p", milliseconds, NULL);
+				execl("/proc/self/exe", "serve", "-M", "connection", "-h", healthy,
+				      "-d", dead, "-t", many, "-p", milliseconds, NULL);
 				_exit(1);
 			}
 			close(fd);
 			while (waitpid(-1, NULL, WNOHANG) > 0)
 				;
 		} else {
-			connection((void *) (long) fd);
+			connection((void *)(long)fd);
 			kept[0] = kept[1] = -1;
 		}
 	}

@@ -12,7 +12,7 @@ LATER_FOR_DEAD = 250  # ms for work that cannot succeed, where somebody waits fo
 STORM = 17  # attempts in the first 30 s
 STORM_BESIDE = 20  # where the same destination also answers others
 THEN = 0.3  # attempts per second afterwards
-AT_LEAST_EACH = 5.0  # seconds between two attempts at the end of the first 30 s, at least
+EACH = 6.0  # seconds between two attempts by then: half a cap to a cap
 CPU = 0.01
 
 # How the end of a connection is told depends on whether our bytes were still under way. HALF is not
@@ -27,7 +27,7 @@ def storm_bound(seconds, beside=False):
     most = STORM_BESIDE if beside else STORM
     if seconds >= 30:
         return most + math.floor((seconds - 30) * THEN)
-    return most - math.floor((30 - seconds) / AT_LEAST_EACH)
+    return most - math.floor((30 - seconds) / EACH)
 
 
 def alike(errors):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the hosts in C share: one request over a blocking socket, and the line about a piece of work.
+// What the hosts in C share: one request over a blocking socket, and the line about a piece of
+// work.
 #ifndef HARM_WORK_H
 #define HARM_WORK_H
 
