@@ -185,6 +185,12 @@ amplification: all $(CLIENTS) ## what retries add to a server's load, under ever
 check-admission: all $(CLIENTS) ## real servers given four times what they can serve
 	tests/clients/admission/run --build $(B)
 
+check-harm: all $(HARM) ## what the library does to healthy work and to storms: the scenes that tell most
+	tests/harm/run --build $(B)
+
+check-harm-long: all $(HARM) ## the same, all scenes
+	tests/harm/run --build $(B) --long
+
 check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
 	tests/clients/labelled/run --build $(B)
 

@@ -159,3 +159,10 @@ GUARDS   := witness.so guest.so $(if $(filter x86_64,$(shell uname -m)),tripwire
 CONTRACT := $(patsubst tests/contract/%.c,$(B)/contract/%, \
 	    $(filter-out %/witness.c %/guest.c %/tripwire.c,$(wildcard tests/contract/*.c))) \
 	    $(addprefix $(B)/contract/,$(GUARDS) early.so early-malloc.so static_objects static_objects.so)
+
+HARM := $(addprefix $(B)/harm/,faulty pool serve)
+$(B)/harm/pool $(B)/harm/serve: tests/harm/work.c tests/harm/work.h
+$(B)/harm/%: tests/harm/%.c Makefile
+	$(say) CC $@
+	@mkdir -p $(@D)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter %.c,$^) -lpthread

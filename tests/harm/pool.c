@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Threads (or one) that do jobs: each asks one of the targets, with retries. It is the host of many
+ * scenes, and the load of those whose host serves. One line per job when all is done:
+ *   KIND MILLISECONDS ok|ERROR      from when the job was due, so that waiting in line counts
+ *
+ * Usage: pool [OPTION]... TARGET=KIND[xWEIGHT]...
+ * KIND: h healthy, d dead, p partly failing, s a storm (no lines). TARGET: PORT, ADDRESS:PORT, and
+ * PORT/PATH where the path is asked as it is; else each job has a path of its own.
+ *   -n THREADS  -r JOBS-PER-SECOND (0: no pause)  -s SECONDS  -t TRIES (0: endless)  -p PAUSE-MS
+ *   -o TIMEOUT-MS  -k kept connections  -b non-blocking connects  -m POSTs  -1 one-way  -l logs
+ *   -q closes as soon as it has sent
+ *   -f every job asks the targets in order until one answers
+ *   -a every job asks all targets
+ *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
+ *   -w every thread wants one connection and asks until it has it; the line says when
+ *   -c COUNT jobs in all, one after the other
+ */
+#include "work.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	MOST = 400, // targets
+	LINES = 200000,
+	PATIENCE = 8, // seconds that a job may take longer than the scene
+};
+
+struct target {
+	char name[64], path[64], kind;
+};
+
+static struct way way;
+static struct target targets[MOST];
+static int target_count, threads = 1, tries = 1;
+static double rate, seconds = 5, pause_between, storm_pause, started;
+static long jobs_in_all;
+static char storm[64];
+static bool failover, all, warm;
+static atomic_long next_job, line_count, begun[128], ended[128];
+static struct line {
+	char kind, error[14];
+	float milliseconds;
+} lines[LINES];
+
+static void note(char kind, double since, const char *error)
+{
+	atomic_fetch_add(&ended[(int)kind], 1);
+	if (kind == 's')
+		return;
+	const long i = atomic_fetch_add(&line_count, 1);
+	if (i >= LINES)
+		return;
+	lines[i].kind = kind;
+	lines[i].milliseconds = (float)((seconds_now() - since) * 1e3);
+	snprintf(lines[i].error, sizeof lines[i].error, "%s", error ? error : "ok");
+}
+
+static bool over(void)
+{
+	return seconds_now() > started + seconds;
+}
+
+static const char *with_tries(const struct target *target, const char *path, int *kept)
+{
+	const char *error = NULL;
+	for (int i = 0; tries == 0 || i < tries; i++) {
+		if (i)
+			pause_ms(pause_between);
+		error = ask(target->name, path, &way, kept);
+		if (!error || (i && over()))
+			break;
+	}
+	return error;
+}
+
+static void job(long number, int *kept, double due)
+{
+	char path[128];
+	const int only = (int)(number % target_count);
+	const char *error = "none";
+	if (failover)
+		atomic_fetch_add(&begun['h'], 1);
+	for (int i = failover || all ? 0 : only; i < target_count; i++) {
+		const struct target *target = &targets[i];
+		if (*target->path)
+			snprintf(path, sizeof path, "%s", target->path);
+		else
+			snprintf(path, sizeof path, "/%c%ld", target->kind, number);
+		if (!failover)
+			atomic_fetch_add(&begun[(int)target->kind], 1);
+		error = with_tries(target, path, &kept[i]);
+		if (!failover)
+			note(target->kind, due, error);
+		if (failover ? !error : !all)
+			break;
+	}
+	if (failover)
+		note('h', due, error);
+}
+
+static void *work(void *unused)
+{
+	int kept[MOST];
+	memset(kept, -1, sizeof kept);
+	for (;;) {
+		const long number = atomic_fetch_add(&next_job, 1);
+		double due = rate > 0 ? started + (double)number / rate : seconds_now();
+		if (jobs_in_all ? number >= jobs_in_all : due > started + seconds)
+			return unused;
+		if (due > seconds_now())
+			pause_ms((due - seconds_now()) * 1e3);
+		if (over()) { // jobs still in line then were never done
+			const int i = failover ? 0 : (int)(number % target_count);
+			const char kind = failover ? 'h' : targets[i].kind;
+			atomic_fetch_add(&begun[(int)kind], 1);
+			note(kind, due, "LATE");
+			continue;
+		}
+		job(number, kept, due);
+	}
+}
+
+static void *warm_up(void *unused)
+{
+	int kept = -1;
+	atomic_fetch_add(&begun[(int)targets[0].kind], 1);
+	while (!over()) {
+		if (!ask(targets[0].name, "/h", &way, &kept)) {
+			note(targets[0].kind, started, NULL);
+			return unused;
+		}
+		pause_ms(pause_between);
+	}
+	note(targets[0].kind, started, "NEVER");
+	return unused;
+}
+
+static void *rage(void *unused)
+{
+	int kept = -1;
+	const struct way quick = { .kept = false };
+	while (!over()) {
+		ask(storm, "/s", &quick, &kept);
+		pause_ms(storm_pause);
+	}
+	return unused;
+}
+
+static void parse_target(const char *text)
+{
+	const char *equal = strchr(text, '=');
+	const char *slash = strchr(text, '/');
+	if (!equal)
+		exit(2);
+	struct target target = { .kind = equal[1] };
+	const char *end = slash && slash < equal ? slash : equal;
+	snprintf(target.name, sizeof target.name, "%.*s", (int)(end - text), text);
+	snprintf(target.path, sizeof target.path, "%.*s", (int)(equal - end), end);
+	for (int i = equal[2] == 'x' ? atoi(equal + 3) : 1; i > 0 && target_count < MOST; i--)
+		targets[target_count++] = target;
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:")) >= 0;) {
+		switch (c) {
+		case 'n':
+			threads = atoi(optarg);
+			break;
+		case 'r':
+			rate = atof(optarg);
+			break;
+		case 's':
+			seconds = atof(optarg);
+			break;
+		case 't':
+			tries = atoi(optarg);
+			break;
+		case 'p':
+			pause_between = atof(optarg);
+			break;
+		case 'o':
+			way.timeout_ms = atoi(optarg);
+			break;
+		case 'k':
+			way.kept = true;
+			break;
+		case 'b':
+			way.nonblocking = true;
+			break;
+		case 'm':
+			way.post = true;
+			break;
+		case '1':
+			way.one_way = true;
+			break;
+		case 'l':
+			way.log = true;
+			break;
+		case 'q':
+			way.forget = true;
+			break;
+		case 'f':
+			failover = true;
+			break;
+		case 'a':
+			all = true;
+			break;
+		case 'w':
+			warm = true;
+			break;
+		case 'c':
+			jobs_in_all = atol(optarg);
+			break;
+		case 'g':
+			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);
+			storm_pause = strchr(optarg, ':') ? atof(strchr(optarg, ':') + 1) : 0;
+			break;
+		default:
+			return 2;
+		}
+	}
+	for (; optind < argc; optind++)
+		parse_target(argv[optind]);
+	if (!target_count)
+		return 2;
+	started = seconds_now();
+	pthread_t thread[2000], other;
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 << 10);
+	if (*storm)
+		pthread_create(&other, &small, rage, NULL);
+	if (threads == 1 && !warm) {
+		work(NULL); // a program of one thread, as most are
+	} else {
+		for (int i = 0; i < threads; i++)
+			pthread_create(&thread[i], &small, warm ? warm_up : work, NULL);
+		struct timespec last;
+		clock_gettime(CLOCK_REALTIME, &last);
+		last.tv_sec += (time_t)(seconds + PATIENCE);
+		for (int i = 0; i < threads; i++)
+			pthread_timedjoin_np(thread[i], NULL, &last);
+		for (const char *kind = "hdp"; *kind; kind++)
+			while (ended[(int)*kind] < begun[(int)*kind])
+				note(*kind, started + seconds, "NEVER");
+	}
+	for (long i = 0; i < line_count && i < LINES; i++)
+		printf("%c %.2f %s\n", lines[i].kind, lines[i].milliseconds, lines[i].error);
+	return 0;
+}

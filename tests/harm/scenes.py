@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: MIT
+"""The table of scenes. Every one has a host, servers of which some fail, and what must hold.
+
+What a scene may say beside name, rule (of the judging, or what of it), what, host and servers:
+  seconds    how long it is played, {S} in commands; the option --seconds scales it unless fixed
+  load, front  the command that asks the host for work, and the port where the host listens
+  storm      where attempts are counted and bounded: port, beside (live traffic to it), more, what
+  per_demand (port, kind, most, what): attempts at that port for each piece of work of that kind
+  failing    the share that fails, for work of kind p: served must be what no retry would serve
+  later, dead_later   ms that the p99 of healthy and of hopeless work may be later (None: any)
+  ends       the host must end by itself, at most so many seconds after bare
+  cpu        processor under 1 %; endless: the host never ends by itself
+  files      written to {T} before; needs: commands without which it is skipped; dns: a resolver
+  quick      played by `make check-harm`; open scenes stand in open.txt
+"""
+
+import glob
+import shutil
+
+NGINX = """daemon off; user root; worker_processes 1; pid {T}/pid; error_log {T}/errors;
+events { worker_connections 1000; }
+http { access_log off; client_body_temp_path {T}; proxy_temp_path {T}; fastcgi_temp_path {T};
+ uwsgi_temp_path {T}; scgi_temp_path {T}; keepalive_requests 100000;
+ upstream both { server 127.0.0.1:9002 max_fails=0; server 127.0.0.1:9001 max_fails=0; }
+ server { listen 8001 PROTOCOL; location /d { proxy_pass http://127.0.0.1:9002; }
+  location / { proxy_pass http://both; } } }
+"""
+HAPROXY = """defaults
+ mode http
+ timeout connect 1s
+ timeout client 5s
+ timeout server 5s
+ retries 2
+ option redispatch 1
+frontend front
+ bind 127.0.0.1:8001
+ use_backend dead if { path_beg /d }
+ default_backend both
+backend both
+ balance roundrobin
+ server gone 127.0.0.1:9002 CHECK
+ server here 127.0.0.1:9001 CHECK
+backend dead
+ server gone 127.0.0.1:9002
+"""
+PORT = 8001  # where a host listens
+LIVE, DEAD, NEXT = 9001, 9002, 9003
+SCENES = []
+
+WAYS = {  # how a destination fails
+    "refused": "refuse",
+    "closed": "close",
+    "read": "readclose",
+    "hang": "hang",
+    "blackhole": "blackhole",
+}
+
+
+def scene(name, rule, what, host, servers, seconds=8, **more):
+    SCENES.append({"name": name, "rule": rule, "what": what, "host": host, "servers": servers,
+                   "seconds": seconds, **more})
+
+
+def pool(options, *targets):
+    return ["{B}/pool", "-s", "{S}", *options.split(), *targets]
+
+
+def load(rate, threads=16, options="", *targets):
+    return pool(f"-n {threads} -r {rate} {options}", *(targets or (f"{PORT}=h", f"{PORT}=d")))
+
+
+def serve(mode, options=""):
+    return ["{B}/serve", "-M", mode, "-l", str(PORT), "-h", str(LIVE), "-d", str(DEAD),
+            *options.split()]
+
+
+def pair(way):
+    return [f"{LIVE}:ok", f"{DEAD}:{WAYS[way]}"]
+
+
+def pools():
+    for way in ("refused", "closed", "hang"):
+        timeout = "-o 300" if way == "hang" else ""
+        scene(f"pool/{way}", "demand", "8 threads, 40 jobs/s, half for a dead backend, 3 tries",
+              pool(f"-n 8 -r {12 if timeout else 40} -t 3 -p 20 {timeout}", f"{LIVE}=h", f"{DEAD}=d"), pair(way),
+              quick=way == "closed")
+    scene("pool/nonblocking", "redirect", "the same with connects that do not block",
+          pool("-n 8 -r 40 -t 3 -p 20 -b", f"{LIVE}=h", f"{DEAD}=d"), pair("refused"))
+    scene("pool/timeouts", "park", "the same with socket timeouts",
+          pool("-n 8 -r 40 -t 3 -p 20 -o 1000", f"{LIVE}=h", f"{DEAD}=d"), pair("closed"))
+    for way in ("refused", "closed"):
+        scene(f"pool/tenth-{way}", "hold", "8 threads, 300 jobs/s, a tenth for a dead server",
+              pool("-n 8 -r 300 -t 3", f"{LIVE}=hx9", f"{DEAD}=d"), pair(way))
+    for share in (1, 20):
+        scene(f"worker/{share}", "unclear", f"one thread, 500 requests/s, {share} % failing, 3 tries",
+              pool("-r 500 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail={share}"], failing=share / 100,
+              quick=share == 20)
+        scene(f"pool/partial-{share}", "unclear", f"16 threads, 300 requests/s, {share} % failing, 3 tries",
+              pool("-n 16 -r 300 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail={share}"], failing=share / 100)
+    scene("pool/kept-partial", "unclear", "16 threads on kept connections, 20 % of the answers 503",
+          pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2)
+    scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
+          pool("-n 100 -r 100 -t 1", f"{LIVE}=p"), [f"{LIVE}:refuse,ok@1"], failing=1 / 8, quick=True,
+          fixed=True)
+    scene("pool/warm-up", "forgive", "fifty connections warm up while the server comes 0.6 s late",
+          pool("-n 50 -w -p 20", f"{LIVE}=h"), [f"{LIVE}:refuse,ok@0.6"], later=1000, quick=True)
+    scene("pool/posts", "same-request", "distinct POSTs, head and body apart, every fifth gets a 500",
+          pool("-n 2 -r 60 -t 1 -m -k", f"{LIVE}=p"), [f"{LIVE}:err=20"], failing=0.2)
+    scene("pool/rpc", "same-request", "JSON-RPC over one URL, a tenth fails, new connections",
+          pool("-n 4 -r 100 -t 1 -m", f"{LIVE}=p"), [f"{LIVE}:err=10"], failing=0.1)
+    scene("pool/limit", "Retry-After", "one 429 with Retry-After: 60 among distinct requests",
+          pool("-n 2 -r 50 -t 1 -k", f"{LIVE}=p"), [f"{LIVE}:limit=20"], failing=0.01)
+    scene("pool/one-way", "one-way", "connect, send, wait a second, close; the reader is silent",
+          pool("-n 4 -r 3 -1", f"{LIVE}=h"), [f"{LIVE}:mute"], quick=True)
+    scene("pool/failover", "sweep", "a list of hosts, the first dead, 20 jobs/s",
+          pool("-n 2 -r 20 -f", f"{DEAD}=d", f"{LIVE}=h"), pair("refused"))
+    scene("pool/failover-closed", "sweep", "a list of hosts, the first accepts and closes",
+          pool("-n 2 -r 20 -f", f"{DEAD}=d", f"{NEXT}=d", f"{LIVE}=h"),
+          [*pair("closed"), f"{NEXT}:refuse"], quick=True)
+    scene("pool/shards", "sweep", "each job asks eight shards, two are dead",
+          pool("-n 4 -r 20 -a", *[f"{LIVE}=h"] * 6, f"{DEAD}=d", f"{NEXT}=d"),
+          [*pair("refused"), f"{NEXT}:close"])
+    scene("pool/vip", "unclear", "one address with three of four servers down, 4 tries, 40 jobs/s",
+          pool("-n 8 -r 40 -t 4", f"{LIVE}=p"), [f"{LIVE}:cfail=75"], failing=0.75)
+    scene("poller", "loop", "60 dead hosts asked every 2 s by one thread, and a living one",
+          pool("-n 1 -r 30.5", *[f"127.0.1.{i}:{DEAD}=d" for i in range(1, 61)], f"{LIVE}=h"),
+          [f"{LIVE}:ok"], dead_later=100)
+    scene("cron", "hold", "500 items one after the other, every other for a dead server",
+          pool("-c 500", f"{LIVE}=h", f"{DEAD}=d"), pair("refused"), ends=2, patience=30,
+          dead_later=300)
+    scene("crawler", "sweep", "40 hosts, each asked once a second, a quarter dead",
+          pool("-n 8 -r 40", *[f"127.0.1.{i}:{LIVE if i % 4 else DEAD}={'h' if i % 4 else 'd'}"
+                               for i in range(1, 41)]), pair("refused"))
+    scene("pool/storming-thread", "loop", "a service's pool beside a thread that storms",
+          pool(f"-n 4 -r 50 -g {DEAD}:1", f"{LIVE}=h"), pair("refused"), storm=[{"port": DEAD}],
+          brief=False, quick=True)
+    scene("pool/storm-beside", "loop", "the same where the storm's destination also answers others",
+          pool(f"-n 4 -r 20 -g {NEXT}:1", f"{LIVE}=h"), [f"{LIVE}:ok", f"{NEXT}:close"],
+          storm=[{"port": NEXT}], brief=False)
+
+
+def services():
+    for mode, workers in (("perconn", 8), ("reactor", 8), ("prefork", 8), ("activated", 8), ("inetd", 8)):
+        for way in ("refused", "closed") if mode in ("reactor", "prefork") else ("refused",):
+            scene(f"serve/{mode}-{way}", "demand",
+                  f"a {mode} service, one dead and one healthy upstream, 3 tries",
+                  serve(mode, f"-n {workers} -t 3 -p 10"), pair(way), front=PORT, load=load(60, 16),
+                  activated=mode == "activated", quick=mode == "reactor" and way == "refused",
+                  per_demand=(DEAD, "d", 3.02 if mode == "inetd" else 1.15, "syns"))
+    scene("serve/kept", "demand", "a reactor with kept connections on both sides",
+          serve("reactor", "-n 8 -t 3 -p 10 -k"), pair("closed"), front=PORT, load=load(60, 16, "-k"))
+    scene("serve/single", "demand", "one process, one request after the other",
+          serve("single", "-t 3"), pair("refused"), front=PORT, load=load(60, 8))
+    scene("serve/storming-thread", "loop", "a service with a thread that storms",
+          serve("perconn", f"-t 1 -g {NEXT}:1"), [f"{LIVE}:ok", f"{NEXT}:refuse"], front=PORT,
+          load=load(60, 8, "", f"{PORT}=h"), storm=[{"port": NEXT}])
+    scene("serve/loop", "loop", "an event loop serves 200/s beside a reconnect loop without pause",
+          serve("loop"), pair("refused"), front=PORT, load=load(200, 8, "-k", f"{PORT}=h"),
+          storm=[{"port": DEAD}], quick=True)
+    scene("serve/loop-closed", "loop", "the same where the connection is accepted and closed",
+          serve("loop"), pair("closed"), front=PORT, load=load(200, 8, "-k", f"{PORT}=h"),
+          storm=[{"port": DEAD}])
+
+
+def runtimes():
+    """The same work in hosts of other languages: half of the jobs for a dead server, 3 tries."""
+    jobs = [f"{LIVE}=h", f"{DEAD}=d"]
+    work = {
+        "python-threads": (["/usr/bin/python3", "{H}/hosts/jobs.py", "threads", "{S}", "30", "3"], jobs),
+        "python-asyncio": (["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "60", "3"], jobs),
+        "python-requests": (["/usr/bin/python3", "{H}/hosts/jobs.py", "requests", "{S}", "30", "2"], jobs),
+        "node": (["node", "{H}/hosts/jobs.js", "{S}", "60", "3", "none"], jobs),
+        "perl": (["perl", "{H}/hosts/jobs.pl", "{S}", "30", "3"], jobs),
+        "ruby": (["ruby", "{H}/hosts/jobs.rb", "{S}", "30", "3"], jobs),
+        "php": (["php", "{H}/hosts/jobs.php", "{S}", "30", "3"], jobs),
+        "java": (["java", "{H}/hosts/Jobs.java", "{S}", "30", "3"], jobs),
+    }
+    for name, (command, targets) in work.items():
+        for way in ("refused", "closed") if name in ("python-threads", "node") else ("refused",):
+            # They warm up for a while: what their slowest job says is more about this than about us.
+            scene(f"{name}/{way}", "demand", "half of the jobs for a dead server", [*command, *targets],
+                  pair(way), needs=command[:1], later=300 if name == "java" else 100, dead_later=400,
+                  quick=name == "node" and way == "refused")
+    scene("python/queue", "demand", "jobs come by an outgoing connection, half for a dead server",
+          ["/usr/bin/python3", "{H}/hosts/jobs.py", "queue", "{S}", "0", "3", *jobs, "9003=q"],
+          [*pair("refused"), f"{NEXT}:push=40"])
+    scene("python/libpq", "sweep", "libpq with a list of hosts, the first dead, 20 jobs/s",
+          ["/usr/bin/python3", "{H}/hosts/jobs.py", "pq", "{S}", "20", "1", f"{DEAD}=h", f"{LIVE}=h"],
+          [f"{LIVE}:pg", f"{DEAD}:refuse"], needs=["/usr/lib/*/libpq.so.5"])
+    scene("perl/errors", "same-request", "distinct URIs, a fifth answered 500",
+          ["perl", "{H}/hosts/jobs.pl", "{S}", "40", "1", f"{LIVE}=p"], [f"{LIVE}:err=20"], failing=0.2)
+    scene("node/errors", "same-request", "distinct URIs on kept connections, a fifth answered 500",
+          ["node", "{H}/hosts/jobs.js", "{S}", "50", "1", "agent", f"{LIVE}=p"], [f"{LIVE}:err=20"],
+          failing=0.2, needs=["node"])
+    scene("node/lookups", "NXDOMAIN", "four missing names and a good one",
+          ["node", "{H}/hosts/jobs.js", "{S}", "50", "1", "lookup", *[f"nx{i}.test=d" for i in range(4)],
+           "good.test=h"], ["53:dns"], needs=["node"], dns=True, quick=True)
+    scene("node/lookups-servfail", "hold", "four names that SERVFAIL and a good one",
+          ["node", "{H}/hosts/jobs.js", "{S}", "25", "1", "lookup", *[f"sf{i}.test=d" for i in range(4)],
+           "good.test=h"], ["53:dns"], needs=["node"], dns=True, dead_later=600)
+    for name, command in (("python", ["/usr/bin/python3", "{H}/hosts/service.py"]),
+                          ("node", ["node", "{H}/hosts/service.js"])):
+        scene(f"{name}/service", "demand", "a service, one dead and one healthy upstream, 3 tries",
+              [*command, str(PORT), str(LIVE), str(DEAD)], pair("refused"), front=PORT,
+              load=load(40, 8), needs=command[:1])
+        scene(f"{name}/storm", "loop", "an event loop serves 100/s beside a reconnect loop",
+              [*command, str(PORT), "storm", str(DEAD)], pair("refused"), front=PORT,
+              load=load(100, 8, "-k", f"{PORT}=h"), storm=[{"port": DEAD}], needs=command[:1])
+    scene("php/service", "demand", "PHP's own server with four workers",
+          ["env", "PHP_CLI_SERVER_WORKERS=4", "php", "-S", f"127.0.0.1:{PORT}", "{H}/hosts/front.php"],
+          pair("refused"), front=PORT, load=load(30, 8), needs=["php"])
+
+
+def proxies():
+    ways = ("refused", "closed")
+    for protocol in ("", "http2"):
+        for way in ways:
+            scene(f"nginx/{protocol or 'http1'}-{way}", "demand", "one dead and one living upstream",
+                  ["nginx", "-c", "{T}/nginx.conf", "-p", "{T}"], pair(way), front=PORT,
+                  load=["/usr/bin/python3", "{H}/hosts/h2.py", str(PORT), "{S}", "h", "100"] if protocol
+                  else load(60, 16, "-k"), files={"nginx.conf": NGINX.replace("PROTOCOL", protocol)},
+                  needs=["nginx", "h2load"], quick=protocol == "http2" and way == "refused")
+    for check in ("", "check inter 200ms"):
+        scene(f"haproxy/{'checked' if check else 'unchecked'}", "demand", "one dead and one living server",
+              ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], pair("refused"), front=PORT,
+              load=load(30, 64), files={"haproxy.cfg": HAPROXY.replace("CHECK", check)}, needs=["haproxy"],
+              dead_later=1500)
+    scene("haproxy/closed", "demand", "one server accepts and closes, the other lives",
+          ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], pair("closed"), front=PORT,
+          load=load(60, 16), files={"haproxy.cfg": HAPROXY.replace("CHECK", "")}, needs=["haproxy"],
+          dead_later=1500)
+    scene("serve/health-checks", "demand", "a proxy of health checks: requests that are all alike",
+          serve("reactor", "-n 8 -t 1 -k"), [f"{LIVE}:busy=33", f"{DEAD}:refuse"], front=PORT,
+          load=load(50, 8, "-k", f"{PORT}/h=p"), failing=0.33)
+    scene("serve/pile-up", "demand", "demand piles up on kept upstreams that hang",
+          serve("reactor", "-n 32 -t 2 -k -o 300"), pair("hang"), front=PORT, load=load(30, 32, "-k"),
+          per_demand=(DEAD, "d", 2.1, "syns"))
+    for way in ("refused", "closed", "hang"):
+        hop = [["{B}/serve", "-M", "perconn", "-l", str(PORT + i), "-t", "3",
+                "-h", str(DEAD if i == 4 else PORT + i + 1), "-d", str(DEAD if i == 4 else PORT + i + 1),
+                *(["-o", "500"] if way == "hang" else [])] for i in range(5)]
+        scene(f"chain/{way}", "demand", "five hops with three tries each, the tail dead",
+              hop[0], [f"{DEAD}:{WAYS[way]}"], 12, hosts=hop, front=PORT,
+              load=pool("-n 16 -r 5", f"{PORT}=d"), dead_later=500, per_demand=(DEAD, "d", 1.5, "syns"))
+
+
+def storms():
+    """The storm corpus. Bare plays a second and a half, to show that it is a storm."""
+    def storm(name, what, command, servers, ports=(DEAD,), seconds=10, rule="loop", **more):
+        about = {key: more.pop(key) for key in ("beside", "more", "what_counts") if key in more}
+        if "what_counts" in about:
+            about["what"] = about.pop("what_counts")
+        scene(f"storm/{name}", rule, what, command, servers, seconds,
+              storm=[{"port": port, **about} for port in ports], cpu=more.pop("cpu", True), **more)
+
+    endless = f"{DEAD}=s"
+    for way in ("refused", "closed", "read"):
+        storm(way, f"an endless loop, {way}", pool("-t 0", endless), [f"{DEAD}:{WAYS[way]}"],
+              quick=way == "closed")
+    storm("nonblocking", "connects that do not block", pool("-t 0 -b", endless), [f"{DEAD}:refuse"])
+    storm("blackhole", "a black hole, given up after 200 ms", pool("-t 0 -b -o 200", endless),
+          [f"{DEAD}:blackhole"], brief=False)
+    storm("turns", "two dead servers in turn in one thread", pool("-r 0 -t 1", endless, f"{NEXT}=s"),
+          [f"{DEAD}:refuse", f"{NEXT}:close"], (DEAD, NEXT), quick=True)
+    storm("logs", "each failure is logged, to UDP and a file", pool("-t 0 -l", endless), [f"{DEAD}:close"])
+    storm("forgets", "sends and closes at once, to a server that closes", pool("-r 0 -t 1 -q", endless),
+          [f"{DEAD}:close"])
+    storm("crowd", "twenty looping threads", pool("-n 20 -t 0", endless), [f"{DEAD}:refuse"], more=20)
+    storm("refill", "a pool refills to fifty connections", pool("-n 50 -w", endless),
+          [f"{DEAD}:refuse"], more=50, cpu=False)
+    for number, kind in enumerate(("mysql", "smtp", "postgres", "tls", "http"), 1):
+        storm(f"greet-{kind}", "a refusal in band, then a close", pool("-r 0 -t 1", endless),
+              [f"{DEAD}:greet={number}"], brief_seconds=3)
+    storm("nonce", "503 on a kept connection, a nonce in each request", pool("-r 0 -t 1 -k", endless),
+          [f"{DEAD}:status=503"], what_counts="requests", rule="other-request")
+    for code in (502, 504):
+        storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
+              [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")
+    storm("sidecar", "thirty threads, a sidecar accepts and closes after 2 s", pool("-n 30 -t 0", endless),
+          [f"{DEAD}:late=2000"], brief=False, more=30, cpu=False)
+    storm("lookups", "a name that SERVFAILs, without a pause",
+          ["/usr/bin/python3", "{H}/hosts/look.py", "sf.test", "{S}"], ["53:dns"], (53,), dns=True,
+          what_counts="requests", more=13)  # each lookup asks for two kinds of address
+    for share in (60, 90, 95):
+        scene(f"storm/partial-{share}", "unclear", f"{share} % failing, endless retries, 60 jobs/s",
+              pool("-n 32 -r 60 -t 0 -p 20", f"{LIVE}=p"), [f"{LIVE}:fail={share}"],
+              failing=share / 100, later=1e9)
+    flap = ",".join(f"{'refuse' if t % 4 else 'ok'}@{t}" for t in range(0, 12, 2))
+    scene("storm/flapping", "forgive", "up for 2 s, down for 2 s; jobs without a retry",
+          pool("-n 8 -r 40 -t 1", f"{LIVE}=p"), [f"{LIVE}:{flap}"], 12, failing=0.5, fixed=True)
+
+
+def returns():
+    for name, command in (("sh", ["bash", "{H}/hosts/wait.sh", str(DEAD)]),
+                          ("python", ["/usr/bin/python3", "{H}/hosts/wait.py", str(DEAD)]),
+                          ("perl", ["perl", "{H}/hosts/wait.pl", str(DEAD)])):
+        scene(f"wait/{name}-never", "told at once", "50 tries 0.1 s apart at a server that stays down",
+              command, [f"{DEAD}:refuse"], ends=2, patience=40, quick=name == "python")
+        scene(f"wait/{name}-after-3", "gate", "the same, the server comes after 3 s",
+              command, [f"{DEAD}:refuse,ok@3"], ends=4, later=4000, patience=40)
+    for outage in (1, 10):
+        for count in (1, 50, 1000):
+            back = 2 + outage
+            scene(f"return/{count}-after-{outage}", "return",
+                  f"{count} clients in one process, an outage of {outage} s",
+                  ["/usr/bin/python3", "{H}/hosts/clients.py", str(count), str(LIVE), str(back + 12), str(back)],
+                  [f"{LIVE}:ok,refuse@2,ok@{back}"], back + 12,
+                  later=1500 if outage == 1 else 10000, patience=40, fixed=True)
+
+
+def can(one):
+    return all(shutil.which(need) or glob.glob(need) for need in one.get("needs", ()))
+
+
+def everything(scale):
+    if not SCENES:
+        pools()
+        services()
+        runtimes()
+        proxies()
+        storms()
+        returns()
+        for one in SCENES:
+            if not one.get("fixed") and "ends" not in one:
+                one["seconds"] = one["seconds"] * scale
+    return SCENES
