@@ -13,8 +13,8 @@
 enum wait_end {
 	WAIT_OVER,
 	WAIT_INTERRUPTED, /* a handler of the host's ran */
-	WAIT_RELEASED,   /* the destination came back: the streak ended while we waited */
-	WAIT_IMPOSSIBLE, /* a sandbox allows no call that waits */
+	WAIT_RELEASED,    /* the destination came back: the streak ended while we waited */
+	WAIT_IMPOSSIBLE,  /* a sandbox allows no call that waits */
 };
 
 /* True if every handler that can have ended a call of this thread wants its calls restarted: then a
