@@ -15,9 +15,6 @@
 #include <stddef.h>
 #include <sys/mount.h>
 
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
 #ifdef SYS_mmap2
 #define SYS_MMAP SYS_mmap2
 #else
@@ -43,8 +40,6 @@ static const struct refusal {
 	{ "wipe", SYS_madvise, EINVAL, 2, UINT32_MAX, 18 }, /* MADV_WIPEONFORK */
 	{ "getrandom", SYS_getrandom, ENOSYS, ALL, 0, 0 },
 	{ "timerfd", SYS_timerfd_create, EMFILE, ALL, 0, 0 },
-	{ "waitv", SYS_futex_waitv, ENOSYS, ALL, 0, 0 },
-	{ "wait", SYS_futex_waitv, EPERM, ALL, 0, 0 },
 	{ "wait", SYS_ppoll, EPERM, 1, UINT32_MAX, 0 },
 	{ "readv", SYS_process_vm_readv, EPERM, ALL, 0, 0 },
 	{ "cookie", SYS_getsockopt, EPERM, 2, UINT32_MAX, SO_COOKIE },

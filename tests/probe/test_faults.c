@@ -162,11 +162,6 @@ Test(faults, what_it_does_not_need)
 	cr_expect_eq(same_as_bare("signals", "", SYSLOG), 0);
 }
 
-Test(faults, waits_of_older_kernels)
-{
-	cr_expect_eq(same_as_bare("waitv", "", SYSLOG), 0);
-}
-
 Test(faults, waiting_is_forbidden)
 {
 	cr_expect_geq(same_as_bare("wait", "", SYSLOG), 1);

@@ -10,9 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
-#ifndef SYS_futex_waitv
-#define SYS_futex_waitv 449
-#endif
 #ifndef SYS_clock_nanosleep_time64
 #define SYS_clock_nanosleep_time64 (-1)
 #endif
@@ -62,8 +59,7 @@ static bool waits(const struct __ptrace_syscall_info *call)
 {
 	long number = (long)call->entry.nr;
 
-	return number == SYS_futex_waitv || number == SYS_clock_nanosleep ||
-	       number == SYS_clock_nanosleep_time64 ||
+	return number == SYS_clock_nanosleep || number == SYS_clock_nanosleep_time64 ||
 	       (number == SYS_ppoll && call->entry.args[1] == 0);
 }
 
