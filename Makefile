@@ -138,7 +138,7 @@ picture: ## put the picture of a run of the demo into README.md
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
 # What burns comes first in both (units; bare storms of clients), so that the probes, which measure
 # short times, run beside clients that wait.
-CHECK_LANES := 'check-unit check-boot check-contract check-probe' 'check-clients'
+CHECK_LANES := 'check-unit check-boot check-contract check-probe check-harm' 'check-clients'
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
@@ -148,7 +148,7 @@ check: ## install what is missing, build, run the tests
 # Of what cannot be built this way the checks that need it speak again.
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
-test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED)
+test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit

@@ -6,7 +6,7 @@ _retrybudget()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run check show simulate inspect --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run check show rules simulate inspect --help --version" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -46,6 +46,9 @@ _retrybudget()
         ;;
     show)
         options="--sample --man-keys -h --help"
+        ;;
+    rules)
+        options="-h --help"
         ;;
     simulate)
         options="--original -h --help"

@@ -4,6 +4,7 @@ complete -c retrybudget -f
 complete -c retrybudget -n __fish_use_subcommand -a run -d 'start a program under the retry budget'
 complete -c retrybudget -n __fish_use_subcommand -a check -d 'tell every mistake in a configuration file'
 complete -c retrybudget -n __fish_use_subcommand -a show -d 'print the settings in force and where they come from'
+complete -c retrybudget -n __fish_use_subcommand -a rules -d 'print what makes an attempt new, a repeat or unclear'
 complete -c retrybudget -n __fish_use_subcommand -a simulate -d 'play a trace of attempts to a policy, and print what it says'
 complete -c retrybudget -n __fish_use_subcommand -a inspect -d 'tell whether the shim will reach a program'
 complete -c retrybudget -n __fish_use_subcommand -l help -d 'list the commands'
@@ -19,6 +20,8 @@ complete -c retrybudget -n '__fish_seen_subcommand_from show' -l sample -d 'prin
 complete -c retrybudget -n '__fish_seen_subcommand_from show' -l man-keys -d 'print the key list of retrybudget(5) in roff'
 complete -c retrybudget -n '__fish_seen_subcommand_from show' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from show' -F
+complete -c retrybudget -n '__fish_seen_subcommand_from rules' -s h -l help -d 'show this text'
+complete -c retrybudget -n '__fish_seen_subcommand_from rules' -f
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -l original -d 'no floor, no probe, no process-wide bucket: what the rules of others do without'
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -F

@@ -128,15 +128,34 @@ static int64_t due_left(const struct account *account, int64_t now)
 	return longest;
 }
 
+/* The rule, with no delay longer than the streak is old. */
+static struct backoff_rule rule_now(const struct account *account, int64_t now)
+{
+	struct backoff_rule rule = account->policy->backoff;
+	int64_t began = look(&account->budget->began_at);
+	int64_t age = began > 0 && began < now ? now - began : 0;
+
+	rule.cap = lesser(rule.cap, greater(rule.base, age));
+	return rule;
+}
+
+/* The gate that an admission leaves behind, until its outcome is known. */
+static int64_t next_due(const struct account *account, int64_t now)
+{
+	struct backoff_rule rule = rule_now(account, now);
+	int64_t streak = in_streak(look(&account->budget->streak));
+
+	return later(now, greater(backoff_ceiling(&rule, streak) / 2, rule.min));
+}
+
 static void move_due(const struct account *account, int64_t now)
 {
 	struct budget *budget = account->budget;
-	const struct backoff_rule *rule = &account->policy->backoff;
-	int64_t streak = in_streak(look(&budget->streak)), due;
+	int64_t due;
 
-	if (streak == 0)
+	if (look(&budget->streak) <= 0)
 		return;
-	due = later(now, greater(backoff_ceiling(rule, streak) / 2, rule->min));
+	due = next_due(account, now);
 	if (look(&budget->due_at) < due)
 		put(&budget->due_at, due);
 }
@@ -150,18 +169,14 @@ void budget_first_try(const struct account *account, int64_t now)
 {
 	now = moment(now);
 	put(&account->budget->admitted_at, now);
+	put(&account->budget->wanted_at, now);
+	allowance_tried(&account->budget->allowance, now);
 	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
 }
 
 int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
 {
 	return strategy_of(account->policy)->level(account, moment(now), limit);
-}
-
-int64_t budget_delay(const struct account *account, uint64_t *random)
-{
-	return backoff_delay(&account->policy->backoff, in_streak(look(&account->budget->streak)),
-	                     look(&account->budget->delay_before), random);
 }
 
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now)
@@ -248,7 +263,80 @@ enum admission budget_admit(const struct account *account, int64_t cost, int64_t
 		admission = ADMITTED_PROBE;
 	}
 	move_due(account, now);
+	allowance_tried(&account->budget->allowance, now);
 	return admission;
+}
+
+/* False if the policy has no backoff: tokens alone decide then, also among rivals of one moment. */
+static bool has_gate(const struct account *account)
+{
+	return account->policy->backoff.base > 0 || account->policy->backoff.min > 0;
+}
+
+/* True if nobody has asked for this destination for as long as `floor` needs to earn a token, less
+ * a tenth: timers are late, and a poller's cycle of five seconds is one of 4.9 now and then. */
+static bool is_rare(const struct account *account, int64_t now)
+{
+	int64_t floor = account->policy->bucket.floor;
+	int64_t before =
+	    atomic_exchange_explicit(&account->budget->wanted_at, now, memory_order_relaxed);
+
+	if (floor <= 0 || before <= 0 || before > now || is_barred(account))
+		return false;
+	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
+}
+
+static enum admission admit_free(const struct account *account, int64_t now)
+{
+	put(&account->budget->admitted_at, now);
+	move_due(account, now);
+	allowance_tried(&account->budget->allowance, now);
+	return ADMITTED_PROBE;
+}
+
+enum admission budget_let(const struct account *account, int64_t now)
+{
+	now = moment(now);
+	put(&account->budget->admitted_at, now);
+	put(&account->budget->wanted_at, now);
+	allowance_tried(&account->budget->allowance, now);
+	return ADMITTED_FREE;
+}
+
+enum admission budget_verdict(const struct account *account, int64_t cost, int64_t now)
+{
+	struct budget *budget = account->budget;
+	int64_t due = look(&budget->due_at), last;
+	bool rare;
+
+	now = moment(now);
+	rare = is_rare(account, now);
+	if (budget_asked_wait(account, now, NULL) > 0)
+		return REFUSED;
+	if (rare)
+		return admit_free(account, now);
+	if (look(&budget->streak) <= 0 || !has_gate(account) ||
+	    allowance_is_answering(&budget->allowance, now))
+		return budget_admit(account, cost, now);
+	if (due_left(account, now) > 0)
+		return probe_wait(account, now, &last) > 0 ? REFUSED
+		                                           : budget_admit(account, cost, now);
+	/* Of those who come when the gate opens one goes. */
+	if (due > 0 && !swap(&budget->due_at, due, next_due(account, now)))
+		return REFUSED;
+	if (due > 0 && !is_barred(account) && allowance_has_answer(&budget->allowance, now))
+		return admit_free(account, now);
+	return budget_admit(account, cost, now);
+}
+
+bool budget_is_exhausted(const struct account *account, int64_t cost, int64_t now)
+{
+	return budgets_wait(account, cost, moment(now)) > 0;
+}
+
+bool budget_unclear(const struct account *account, int64_t now)
+{
+	return allowance_take(&account->budget->allowance, moment(now));
 }
 
 void budget_refund(const struct account *account, int64_t cost)
@@ -257,10 +345,28 @@ void budget_refund(const struct account *account, int64_t cost)
 	bucket_deposit(account->process, account->process_rule, cost);
 }
 
-int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random)
+static void draw_gate(const struct account *account, bool grown, int64_t now, uint64_t *random)
 {
 	struct budget *budget = account->budget;
-	int64_t seen = look(&budget->streak), streak, delay;
+	struct backoff_rule rule = rule_now(account, now);
+	int64_t delay;
+
+	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
+	 * a herd of first tries. */
+	if (grown)
+		put(&budget->delay_before, look(&budget->last_delay));
+	delay = backoff_delay(&rule, in_streak(look(&budget->streak)), look(&budget->delay_before),
+	                      random);
+	put(&budget->last_delay, delay);
+	put(&budget->drawn_at, now);
+	put(&budget->due_at, later(now, delay));
+}
+
+int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
+                       uint64_t *random)
+{
+	struct budget *budget = account->budget;
+	int64_t seen = look(&budget->streak), streak, drawn;
 
 	now = moment(now);
 	do {
@@ -269,6 +375,8 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t now, u
 			streak = in_streak(streak + 1);
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
+	if (seen <= 0)
+		put(&budget->began_at, now);
 
 	strategy_of(account->policy)->note(account, NOTE_FAILURE, account->policy->cost, now);
 	if (account->policy->sample < PPM_WHOLE)
@@ -277,15 +385,22 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t now, u
 	else if (look(&budget->barred) != 0)
 		put(&budget->barred, 0);
 
-	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
-	 * a herd of first tries. */
-	if (streak != seen)
-		put(&budget->delay_before, look(&budget->last_delay));
-	delay = budget_delay(account, random);
-	put(&budget->last_delay, delay);
+	allowance_failed(&budget->allowance, now);
 	put(&budget->failed_at, now);
-	put(&budget->due_at, later(now, delay));
+	drawn = look(&budget->drawn_at);
+	/* One that lies ahead was scribbled. */
+	if (began >= drawn || drawn > now || look(&budget->due_at) == 0)
+		draw_gate(account, streak != seen, now, random);
 	return streak;
+}
+
+void budget_failed_before(const struct account *account, int64_t at, int64_t now)
+{
+	struct budget *budget = account->budget;
+	int64_t due = look(&budget->due_at), earlier = now - at;
+
+	if (earlier > 0 && look(&budget->drawn_at) == moment(now))
+		swap(&budget->due_at, due, greater(due - earlier, 1));
 }
 
 int64_t budget_success(const struct account *account, int64_t now)
@@ -296,16 +411,17 @@ int64_t budget_success(const struct account *account, int64_t now)
 	now = moment(now); /* the floor is paid at the next withdrawal: a swap less here */
 	strategy_of(account->policy)->note(account, NOTE_SUCCESS, 0, now);
 	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
+	allowance_answered(&budget->allowance, now);
 	if (look(&budget->streak) != 0)
 		ended =
 		    in_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
 	if (ended > 0) {
 		put(&budget->due_at, 0);
+		put(&budget->drawn_at, 0);
 		put(&budget->not_before, 0);
 		put(&budget->last_delay, 0);
 		put(&budget->delay_before, 0);
 		put(&budget->barred, 0);
-		hold_end(&budget->hold);
 	}
 	return ended;
 }

@@ -7,19 +7,22 @@
 #ifndef RETRYBUDGET_BUDGET_BUDGET_H
 #define RETRYBUDGET_BUDGET_BUDGET_H
 
+#include "budget/allowance.h"
 #include "budget/backoff.h"
 #include "budget/breaker.h"
 #include "budget/bucket.h"
-#include "budget/hold.h"
 #include "budget/slices.h"
 
 /* The state of one destination, in shared memory. All-zero is a valid, new budget. */
 struct budget {
 	struct bucket bucket;
 	cell64 streak;       /* failures in a row since the last success: the first, then retries */
+	cell64 began_at;     /* ns, the first of them */
 	cell64 failed_at;    /* ns, the last failure */
 	cell64 admitted_at;  /* ns, the last attempt that was let through, 0 = never */
-	cell64 due_at;       /* ns, not before: for callers that cannot wait; 0 = at once */
+	cell64 wanted_at;    /* ns, the last that was asked for, let through or not, 0 = never */
+	cell64 due_at;       /* ns, the gate: no repeat before; 0 = at once */
+	cell64 drawn_at;     /* ns, when it was drawn, 0 = never */
 	cell64 last_delay;   /* ns, the delay that due_at was drawn with */
 	cell64 delay_before; /* ns, the one before: decorrelated jitter draws from it */
 	cell64 not_before;   /* ns, what a server asked for with Retry-After; 0 = nothing */
@@ -29,7 +32,7 @@ struct budget {
 	/* What strategies count over their window; what each is used for is the strategy's. */
 	struct slices requests, accepts, spent;
 	struct breaker breaker;
-	struct hold hold; /* how long the streak has been held back */
+	struct allowance allowance; /* for what may be new or a repeat */
 };
 
 /* Everything one verdict draws on. */
@@ -42,6 +45,7 @@ struct account {
 
 enum admission {
 	ADMITTED,       /* paid for */
+	ADMITTED_FREE,  /* unclear, and within what the destination answers */
 	ADMITTED_PROBE, /* let through because nothing else was for `probe` */
 	REFUSED,
 };
@@ -55,10 +59,6 @@ int64_t budget_cost(const struct policy *policy, enum failure answered);
 
 /* Notes that an attempt which needs no token goes now (a first try, an excused one). */
 void budget_first_try(const struct account *account, int64_t now);
-
-/* Draws the delay before the next retry: backoff by the streak, in ns from the failure it answers.
- * Changes nothing but *random: several callers that wait for one destination draw one each. */
-int64_t budget_delay(const struct account *account, uint64_t *random);
 
 /* ns until strategy and process-wide bucket can pay cost or the probe falls due, whichever is
  * sooner; 0 = now. */
@@ -77,25 +77,50 @@ void budget_retry_after(const struct account *account, int64_t wanted, int64_t n
  */
 int64_t budget_asked_wait(const struct account *account, int64_t now, uint64_t *random);
 
-/* ns until a caller that cannot wait may try again (0 = now): due_at and tokens, cut by probe, but
- * not before the moment that the server asked for. */
+/* ns until a repeat may go (0 = now): the gate and tokens, cut by probe, but not before the moment
+ * that the server asked for. */
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
 
 /* Takes cost from the destination's budget, as its strategy says, and then from the process-wide
  * one, all-or-nothing; failing that lets one caller through per `probe`, the destination's, which
- * overrides both buckets. Called when the wait is over: nothing is held while a caller waits.
+ * overrides both buckets. The gate is not asked.
  *
- * An admission uses up the due moment: while the streak lasts, due_at moves to half a ceiling (the
- * mean of full jitter) from now, or many callers that cannot wait would all go at one moment. The
- * outcome then says better: a failure draws anew, a success clears it. */
+ * An admission uses up the gate: while the streak lasts, due_at moves to half a ceiling (the mean
+ * of full jitter) from now, or many callers would all go at one moment. The outcome then says
+ * better: a failure draws anew, a success clears it. */
 enum admission budget_admit(const struct account *account, int64_t cost, int64_t now);
+
+/* Notes that a retry goes which needs no token. Returns ADMITTED_FREE. */
+enum admission budget_let(const struct account *account, int64_t now);
+
+/* May a repeat go now? The server's own moment (Retry-After) first, then the gate, then the tokens.
+ * The gate stands open while the destination answers; the first repeat after a gate needs no token
+ * while a success stands in the window; and who comes so rarely that time alone earns a token in
+ * between is let through whatever the gate and the buckets say. Never a lock-out: `probe` opens the
+ * gate, too. */
+enum admission budget_verdict(const struct account *account, int64_t cost, int64_t now);
+
+/* True if the buckets could not pay now. */
+bool budget_is_exhausted(const struct account *account, int64_t cost, int64_t now);
+
+/* May an attempt go of which nobody can say whether it is new work or a repeat? It needs no token.
+ * False: it counts as a repeat. */
+bool budget_unclear(const struct account *account, int64_t now);
 
 /* Gives back what an admission took: the attempt was no retry. */
 void budget_refund(const struct account *account, int64_t cost);
 
 /* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
- * that fails only starts it). Draws due_at. Returns the new streak (>= 1). */
-int64_t budget_failure(const struct account *account, bool retry, int64_t now, uint64_t *random);
+ * that fails only starts it). Draws the gate, once: not for an attempt that was let through (began,
+ * ns) before the gate that stands was drawn, for of many draws the shortest, or the longest, would
+ * hold. Until it is over a delay is no longer than the streak is old, or `base`: a blip of a second
+ * costs a second. Returns the new streak (>= 1). */
+int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
+                       uint64_t *random);
+
+/* The failure that was counted now (the same `now`) came about at `at` and was seen only now, as
+ * that of a datagram is by the one that repeats it: the gate counts from then. */
+void budget_failed_before(const struct account *account, int64_t at, int64_t now);
 
 /* Counts a live success: earns in both, ends the streak. Returns the streak it ended (0 = none):
  * of callers that race exactly one is told, and reports the recovery. */
@@ -124,6 +149,8 @@ static inline bool budget_counts_success(const struct account *account)
 static inline bool budget_wants_success(const struct account *account)
 {
 	return atomic_load_explicit(&account->budget->streak, memory_order_relaxed) != 0 ||
+	       atomic_load_explicit(&account->budget->allowance.watching, memory_order_relaxed) !=
+	           0 ||
 	       budget_counts_success(account) ||
 	       breaker_counts_success(&account->budget->breaker, &account->policy->breaker) ||
 	       !bucket_full(account->process, account->process_rule);

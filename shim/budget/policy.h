@@ -67,13 +67,11 @@ enum nonblocking {
 
 /* Whose replies are read for an HTTP/1 status. */
 enum http {
-	HTTP_AUTO, /* of destinations on port 80 and 8080 */
 	HTTP_ON,
 	HTTP_OFF,
 };
 
-/* What becomes of a request sent again on a kept connection that may not go yet, and either must
- * not wait or has waited for max_wait. */
+/* What becomes of a request sent again on a kept connection that may not go yet. */
 enum http_deny {
 	HTTP_DENY_CLOSE, /* as if the server had closed the connection while it was idle */
 	HTTP_DENY_RESET, /* the send fails with ECONNRESET */
@@ -144,13 +142,12 @@ struct policy {
 	int64_t cost;            /* mt per retry */
 	int64_t cost_timeout;    /* mt per retry that answers a timeout */
 	int64_t probe;           /* ns after which an attempt goes whatever the tokens say, > 0 */
-	int64_t max_wait;        /* ns, bound of one wait inside a blocking call */
+	int64_t hold;            /* ns for which a call that spins is held; 0 = none */
 	int64_t horizon;         /* ns, age at which an unanswered failure is forgotten */
 	int64_t min_life;        /* ns, age from which a one-way connection counts as a success */
 	struct breaker_rule breaker;
 	int64_t connect_timeout;  /* ns, bound of a blocking connect; 0 = none */
 	int64_t reply_timeout;    /* ns, bound of a blocking read of a reply; 0 = none */
-	int64_t deadline;         /* ns that one streak may be held back in all; 0 = no bound */
 	int64_t reconnect_spread; /* ns over which reconnects after a mass loss are spread; 0 */
 	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
 	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */

@@ -54,12 +54,6 @@ static bool has_reply_timeout(const struct policy *policy)
 	return policy->reply_timeout > 0;
 }
 
-/* A connect that blocks waits for max_wait at most, any other only where it can be parked. */
-static bool may_put_off(const struct policy *policy)
-{
-	return policy->max_wait > 0 || policy->nonblocking == NONBLOCKING_PARK;
-}
-
 static const struct need {
 	uint8_t key;
 	uint8_t strategies;                         /* that look at it; 0: all */
@@ -98,12 +92,10 @@ static const struct need {
 	NEED(breaker_successes, 0, has_breaker, "breaker = on"),
 	NEED(udp_deny, 0, has_datagrams, "udp = on"),
 	NEED(reply_errno, 0, has_reply_timeout, "a reply_timeout above 0"),
-	NEED(reconnect_spread, 0, may_put_off, "a max_wait above 0, or nonblocking = park"),
 	NEED(http, 0, is_off_or_has_statuses, "an http_status other than none"),
-	NEED(http_status, 0, reads_or_has_no_statuses, "http = auto or on"),
-	NEED(http_deny, 0, fails_statuses, "http = auto or on and an http_status other than none"),
-	NEED(retry_after_cap, 0, fails_statuses,
-	     "http = auto or on and an http_status other than none"),
+	NEED(http_status, 0, reads_or_has_no_statuses, "http = on"),
+	NEED(http_deny, 0, fails_statuses, "http = on and an http_status other than none"),
+	NEED(retry_after_cap, 0, fails_statuses, "http = on and an http_status other than none"),
 #undef BUCKETS
 #undef NEED
 };

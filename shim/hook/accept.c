@@ -13,7 +13,7 @@
 static int accepted(int fd)
 {
 	if (fd >= 0 && shim_ready()) {
-		thread_asked(true);
+		thread_accepted();
 		socket_created(fd, WATCH_SERVER);
 	}
 	return fd;

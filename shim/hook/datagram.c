@@ -83,9 +83,10 @@ ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockad
 	socklen_t room = from && is_readable(len) ? *len : 0;
 	ssize_t result = real.recvfrom(fd, data, n, flags, from, len);
 	bool told = result >= 0 && room > 0;
+	struct iovec part = { data, n };
 
 	return datagram_received(fd, result, flags, told ? from : NULL,
-	                         !told || room < *len ? room : *len);
+	                         !told || room < *len ? room : *len, &part, 1);
 }
 
 ssize_t datagram_recvmsg(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
@@ -96,8 +97,9 @@ ssize_t datagram_recvmsg(ssize_t (*next)(int, struct msghdr *, int), int fd, str
 	bool told = result >= 0 && room > 0 && message->msg_name;
 
 	return datagram_received(fd, result, flags, told ? message->msg_name : NULL,
-	                         !told || room < message->msg_namelen ? room
-	                                                              : message->msg_namelen);
+	                         !told || room < message->msg_namelen ? room : message->msg_namelen,
+	                         result < 0 ? NULL : message->msg_iov,
+	                         result < 0 ? 0 : message->msg_iovlen);
 }
 
 int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flags)
@@ -129,9 +131,9 @@ int datagram_recvmmsg(int fd, int result, const struct mmsghdr *messages, int fl
 		const struct msghdr *one = &messages[i].msg_hdr;
 
 		datagram_received(fd, (ssize_t)messages[i].msg_len, flags, one->msg_name,
-		                  one->msg_namelen);
+		                  one->msg_namelen, one->msg_iov, one->msg_iovlen);
 	}
 	if (result < 0)
-		datagram_received(fd, result, flags, NULL, 0);
+		datagram_received(fd, result, flags, NULL, 0, NULL, 0);
 	return result;
 }

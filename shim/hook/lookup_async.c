@@ -33,7 +33,7 @@
 /* A list that is being handed in. */
 struct handing {
 	int mode;
-	int64_t until; /* GAI_WAIT: when the waits have to be over; 0 = none has begun */
+	int64_t until; /* GAI_WAIT: when all holds have to be over; 0 = none has begun */
 };
 
 /* Decides on one request. False: refused, and its code says so. */
@@ -46,7 +46,7 @@ static bool hand_in(struct gaicb *block, struct handing *handing)
 		return true;
 	try.no_wait = handing->mode == GAI_NOWAIT;
 	if (handing->until == 0)
-		handing->until = try.began + try.account.policy->max_wait;
+		handing->until = try.began + try.account.policy->hold;
 	else if (handing->until > try.began)
 		try.bound = handing->until - try.began;
 	else

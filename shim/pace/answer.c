@@ -32,7 +32,11 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 		.process_tokens = bucket_level(account->process, account->process_rule, now),
 		.process_capacity = account->process_rule->capacity,
 		.wait = wait,
+		.why = try->rule ? try->rule->name : NULL,
 	};
+
+	if (event == EVENT_REFUSED)
+		record.due = budget_due(account, 0, now);
 
 	if (record.streak < 0) /* scribbled over */
 		record.streak = 0;
@@ -69,6 +73,7 @@ bool answer_admitted(struct attempt *try, enum admission admission, int64_t wait
 	count(&shim_region->trouble);
 	try->paid = admission == ADMITTED && try->trial.retry;
 	try->admitted = now;
+	try->trial.began = now;
 	if (admission == ADMITTED_PROBE)
 		TALLY(try, probes);
 	if (waited > 0)
@@ -78,7 +83,7 @@ bool answer_admitted(struct attempt *try, enum admission admission, int64_t wait
 	return true;
 }
 
-bool answer_refused(struct attempt *try, int err, bool exhausted, int64_t waited, int64_t now)
+bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
 	bool goes = passes(try);
 
@@ -87,7 +92,11 @@ bool answer_refused(struct attempt *try, int err, bool exhausted, int64_t waited
 		attempt_unanswered(try, now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
 	}
-	if (exhausted)
+	if (try->trial.retry &&
+	    budget_is_exhausted(&try->account,
+	                        budget_cost(try->account.policy,
+	                                    (enum failure)try->trial.destination->last_failure),
+	                        now))
 		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
 	answer_say(try, EVENT_REFUSED, err, waited, now);
 	return goes;
@@ -104,7 +113,7 @@ bool answer_unsent(struct attempt *try, int err)
 
 /* A request on a kept connection. Its end is one that every client has to stand (RFC 9112 9.3.1):
  * a server may close an idle connection at any time. The next connect is then a retry. */
-static bool refused_request(struct attempt *try, bool exhausted, int64_t waited, int64_t now)
+static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 {
 	int saved = errno;
 
@@ -125,14 +134,14 @@ static bool refused_request(struct attempt *try, bool exhausted, int64_t waited,
 	} else {
 		try->told = ECONNRESET;
 	}
-	return answer_refused(try, ECONNRESET, exhausted, waited, now);
+	return answer_refused(try, ECONNRESET, waited, now);
 }
 
-bool answer_refused_now(struct attempt *try, bool exhausted, int64_t waited, int64_t now)
+bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now)
 {
 	if (try->is_request)
-		return refused_request(try, exhausted, waited, now);
+		return refused_request(try, waited, now);
 	if (!try->is_datagram) /* for which the host is told nothing */
 		try->told = try->fd < 0 ? last_eai(try) : answer_errno(try);
-	return answer_refused(try, try->told, exhausted, waited, now);
+	return answer_refused(try, try->told, waited, now);
 }

@@ -24,11 +24,11 @@ int answer_errno(const struct attempt *try);
 bool answer_admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now);
 
 /* It is held back; the host is told err, now or later. True if it goes all the same, because the
- * file asks for no more than a record. exhausted: for want of tokens. */
-bool answer_refused(struct attempt *try, int err, bool exhausted, int64_t waited, int64_t now);
+ * file asks for no more than a record. */
+bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now);
 
 /* The same at once: the host is told the last real answer, which it is known to stand. */
-bool answer_refused_now(struct attempt *try, bool exhausted, int64_t waited, int64_t now);
+bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now);
 
 /* It has ended before its call was made: by a signal or SO_SNDTIMEO, as any send may, or because
  * its socket is gone. The host is told err, and may try again. Always false. */

@@ -9,6 +9,7 @@
 #include "pace/turn.h"
 #include "pace/verdict.h"
 #include "track/flight.h"
+#include "track/tries.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,10 +53,34 @@ static bool spread(struct attempt *try)
 	return false;
 }
 
+/* It may not go. */
+static bool refuse(struct attempt *try, int64_t cost, bool blocks)
+{
+	int64_t now = try->began;
+	bool rages;
+
+	if (!blocks)
+		return refuse_later(try, now);
+	rages = storm_rages(try->trial.destination, now);
+	if (tries_refused(now) || (rages && tries_is_of_new_process())) {
+		switch (hold(try, cost, &now)) {
+		case HELD_GOES:
+			return true;
+		case HELD_ENDED:
+			return false;
+		case HELD_OVER:
+			break;
+		}
+	}
+	return answer_refused_now(try, now - try->began, now);
+}
+
 bool pace(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
+	enum admission admission;
 	int64_t cost;
+	bool blocks;
 	int flags = 0;
 
 	/* Our options must be off before the kernel could start anew. */
@@ -79,11 +104,13 @@ bool pace(struct attempt *try)
 		flags = real.fcntl(try->fd, F_GETFL, 0);
 	if (flags < 0)
 		return true; /* the real call will say what is wrong */
-	if (!(flags & O_NONBLOCK) && !try->no_wait)
-		return pace_blocking(try, cost);
-	try->passes =
-	    policy->nonblocking == NONBLOCKING_PASS && !try->is_datagram && !try->is_request;
+	blocks = !(flags & O_NONBLOCK) && !try->no_wait;
+	try->passes = !blocks && policy->nonblocking == NONBLOCKING_PASS && !try->is_datagram &&
+	              !try->is_request;
 	if (try->passes)
 		return observe(try, cost);
-	return pace_nonblocking(try, cost);
+	admission = turn_admit(try, cost, try->began);
+	if (admission != REFUSED)
+		return answer_admitted(try, admission, 0, try->began);
+	return refuse(try, cost, blocks);
 }

@@ -10,6 +10,9 @@
 
 #include <errno.h>
 
+/* No call is held longer, whatever the spread. */
+#define LONGEST (10 * NS_PER_S)
+
 static void count_wait(const struct attempt *try)
 {
 	count(&try->trial.destination->tally.waited);
@@ -20,8 +23,8 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 {
 	enum wait_end end;
 
-	if (bound > try->account.policy->max_wait)
-		bound = try->account.policy->max_wait;
+	if (bound > LONGEST)
+		bound = LONGEST;
 	try->cookie = socket_cookie(try->fd);
 	/* All those that it ends sooner would else go in the one moment. */
 	if (delay > bound)

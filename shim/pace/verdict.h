@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The two ways to carry a verdict out, and what both need. Inside this room only; for all of it:
- * async-signal-safe, errno is kept unless it says what the host is told. */
+/* What carrying a refusal out takes. Inside this room only; for all of it: async-signal-safe, errno
+ * is kept unless it says what the host is told. */
 #ifndef RETRYBUDGET_PACE_VERDICT_H
 #define RETRYBUDGET_PACE_VERDICT_H
 
@@ -9,9 +9,24 @@
 /* The socket's own bound on a blocking connect (SO_SNDTIMEO), in ns; INT64_MAX if it has none. */
 int64_t wait_bound_of(int fd);
 
-/* Carries the verdict out on a call that blocks, or on one that must not wait. cost: of the retry,
- * in mt. True: it goes. False: try->told says what the host is told. */
-bool pace_blocking(struct attempt *try, int64_t cost);
-bool pace_nonblocking(struct attempt *try, int64_t cost);
+enum held {
+	HELD_GOES,  /* it may go after all; the host's bounds are kept */
+	HELD_ENDED, /* try->told says what the host is told */
+	HELD_OVER,  /* refused still; *now says when */
+};
+
+/* Holds a refused call that blocks, of a thread that spins, for the policy's `hold`, and asks
+ * again. A cancellation point, and siglongjmp may leave it: nothing is left behind. */
+enum held hold(struct attempt *try, int64_t cost, int64_t *now);
+
+/* Refuses a call that must not wait, the way a kernel does: later. */
+bool refuse_later(struct attempt *try, int64_t now);
+
+/* A refusal at now: true if this destination is refused so often that who does nothing but try is
+ * to be slowed down, be it by many threads or processes that make one try each. */
+bool storm_rages(struct destination *destination, int64_t now);
+
+/* True if one more connect to it may be parked instead of redirected. */
+bool storm_parks(struct destination *destination, int64_t now);
 
 #endif

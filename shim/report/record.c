@@ -149,11 +149,11 @@ static void address_field(struct text *text, const char *name, const struct sock
 		text_rewind(text, mark);
 }
 
-static void wait_field(struct text *text, int64_t wait)
+static void ms_field(struct text *text, const char *name, int64_t ns)
 {
 	size_t mark = text->used;
 
-	if (wait > 0 && !(key(text, "wait_ms") && text_decimal(text, wait / NS_PER_MS)))
+	if (ns > 0 && !(key(text, name) && text_decimal(text, ns / NS_PER_MS)))
 		text_rewind(text, mark);
 }
 
@@ -181,11 +181,13 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	number_field(&text, "thread", record->thread);
 	if (record->failure > FAILURE_NONE && record->failure < FAILURE_COUNT)
 		string_field(&text, "class", failure_names[record->failure], RECORD_MAX);
+	string_field(&text, "why", record->why, RECORD_MAX);
 	number_field(&text, "retry", record->streak);
 	tokens_field(&text, "tokens", record->tokens, record->capacity);
 	tokens_field(&text, "process_tokens", record->process_tokens, record->process_capacity);
 	number_field(&text, "queue", record->queue);
-	wait_field(&text, record->wait);
+	ms_field(&text, "wait_ms", record->wait);
+	ms_field(&text, "due_ms", record->due);
 	name_field(&text, "errno", record->err, errno_names,
 	           sizeof(errno_names) / sizeof(*errno_names));
 	name_field(&text, "eai", record->eai, eai_names, sizeof(eai_names) / sizeof(*eai_names));

@@ -50,6 +50,7 @@ struct record {
 	socklen_t address_len;
 	enum failure failure; /* class= of the failure that is being answered */
 	bool retry;           /* kind= of an EVENT_ATTEMPT */
+	const char *why;      /* the rule that said what the attempt is (track/rules.h) */
 	int32_t thread;       /* thread=, the kernel's id of the thread that tries */
 	bool observe;
 	int64_t streak;           /* retry= */
@@ -57,6 +58,7 @@ struct record {
 	int64_t process_tokens, process_capacity;
 	int64_t queue;    /* queue=, of an EVENT_TURNED_AWAY: who waited behind */
 	int64_t wait;     /* ns, wait_ms= */
+	int64_t due;      /* ns, due_ms=: until a repeat may go */
 	int err;          /* errno told to the host, printed by name; 0 = none */
 	int eai;          /* EAI_ code told to the host, printed by name; 0 = none */
 	const char *file; /* of a configuration message */

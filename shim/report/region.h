@@ -11,8 +11,8 @@
 #include "budget/door.h"
 #include "budget/spread.h"
 
-#define REGION_LAYOUT       '4' /* grows with the layout: in the magic, and in the file's name */
-#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget04" */
+#define REGION_LAYOUT       '5' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget05" */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
 #define REGION_DOORS        64
@@ -44,6 +44,11 @@ struct destination {
 	cell64 good_place;   /* place of the address that answered last, 0 once it fails
 	                        (track/names.h) */
 	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
+	cell64 refused_now;  /* refusals of calls that must not wait: second << 24 | count */
+	cell64 parked_now;   /* those of them that were parked, likewise */
+	cell64 answer_time;  /* ns that answers take, 0 = none came yet (track/waiting.h) */
+	cell64 gave_up;      /* connects in a row that the host gave up early */
+	cell64 knocks; /* connections that nobody used and the peer ended: second << 24 | count */
 	cell64 held_back;    /* refusals since the last record of one */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
@@ -52,7 +57,6 @@ struct destination {
 	cell64 habit;                     /* what the program does after failures, track/habit.h */
 	cell64 answerers;                 /* whether threads answer each other's failures */
 	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
-	cell64 presumed;      /* attempts taken for new work since the last success */
 	struct spread spread; /* connections that were lost at once */
 	struct budget budget;
 	struct tally tally;

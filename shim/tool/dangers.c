@@ -60,7 +60,7 @@ static const struct danger {
 	DANGER(probe, any, 0, 300 * NS_PER_S,
 	       "where the tokens are out a server that is back is not noticed for that long",
 	       "10s"),
-	DANGER(max_wait, any, 0, 10 * NS_PER_S,
+	DANGER(hold, any, 0, NS_PER_S,
 	       "a thread that retries does nothing else for that long, in each call",
 	       "at most 10s"),
 	DANGER(jitter, any, JITTER_FULL, JITTER_NONE - 1,

@@ -111,7 +111,7 @@ static bool happen(struct simulation *simulation, int64_t ms, char event, int64_
 	case 'f':
 	case 't':
 		simulation->failure = event == 't' ? FAILURE_TIMEOUT : FAILURE_REFUSED;
-		budget_failure(account, simulation->retry, now, &simulation->random);
+		budget_failure(account, simulation->retry, now, now, &simulation->random);
 		return true;
 	case 'e':
 	case 'x':

@@ -12,6 +12,7 @@ int cmd_run(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_rules(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 
 /* Prints a mistake of a configuration file to stderr; a config_complain. */

@@ -30,10 +30,12 @@ struct socket_entry *asking_entry(int fd)
  * only while a success would matter. */
 static void lives(int fd, struct socket_entry *entry)
 {
+	unsigned int traits = LOAD(entry->traits);
 	struct account account;
 	struct trial trial;
 
-	if (!ending_wanted(entry, &trial, &account) ||
+	if ((traits & TRAIT_SERVED && !(traits & TRAIT_CARRIER)) ||
+	    !ending_wanted(entry, &trial, &account) ||
 	    monotonic() - LOAD(entry->since) < account.policy->min_life || !oracle_alive(fd))
 		return;
 	if (!socket_believe(fd, entry) ||
@@ -53,6 +55,16 @@ static void asked(struct socket_entry *entry, uint32_t print)
 	} else {
 		hindsight_next(entry, print);
 	}
+}
+
+/* The last of a request that was written in pieces went. */
+static void late(int fd, struct socket_entry *entry, uint32_t print)
+{
+	if (LOAD(entry->traits) & TRAIT_SERVED)
+		hindsight_late(entry, print);
+	else
+		hindsight_first(entry, print);
+	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
 }
 
 uint32_t asking_begin(int fd, uint32_t print)
@@ -92,7 +104,9 @@ void asking_take_back(int fd)
 
 void asking_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print)
 {
-	if (phase == PHASE_ASKED)
+	if (phase == PHASE_ASKED && print)
+		late(fd, entry, print);
+	else if (phase == PHASE_ASKED)
 		lives(fd, entry);
 	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
 		asked(entry, print);

@@ -9,6 +9,7 @@
 #include "track/reply.h"
 #include "track/state.h"
 #include "track/thread.h"
+#include "track/tries.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,26 +30,73 @@ static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 	return failed != hit->place ? hit->untried : good && good != hit->place;
 }
 
-/* First try or retry, as far as can be told before its request is seen (track/hindsight.h). */
-static bool is_retry(struct attempt *try, const struct name_hit *hit)
+/* A failure lies so far back that what comes now has nothing to do with it. */
+#define QUIET (10 * NS_PER_S)
+
+static bool is_quiet(const struct attempt *try)
+{
+	const struct budget *budget = try->account.budget;
+	int64_t failed_at = LOAD(budget->failed_at);
+
+	if (failed_at == 0 || failed_at < try->began - try->account.policy->horizon)
+		return true;
+	return LOAD(budget->streak) <= 0 && failed_at < try->began - QUIET;
+}
+
+/* After one failure of a destination that answers, this may be its thread's next work as well,
+ * unless the server has asked to be left alone. */
+static bool may_be_next(const struct attempt *try)
+{
+	const struct allowance *allowance = &try->account.budget->allowance;
+
+	return LOAD(allowance->failed) <= 1 && allowance_is_answering(allowance, try->began) &&
+	       budget_asked_wait(&try->account, try->began, NULL) <= 0;
+}
+
+/* Whether its request repeats one is seen only when that is sent (track/hindsight.h). */
+static void look_at(struct attempt *try, const struct name_hit *hit, struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
-	int64_t horizon = try->account.policy->horizon;
+	const struct policy *policy = try->account.policy;
+	uint32_t slot = destination_slot(destination);
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
-	bool claimed =
-	    failed_at != 0 && failed_at >= try->began - horizon &&
-	    failures_claim(destination, thread_id(), horizon, try->began, &try->answered);
-	bool asked = thread_is_asked(destination_slot(destination), claimed ? try->answered.at : 0);
 
-	if (!claimed || is_sweep(try, hit))
-		return false;
-	try->excused = asked && !habit_has_no_excuse(destination);
-	return !try->excused;
+	evidence->quiet = is_quiet(try);
+	evidence->same = try->repeats;
+	if (!evidence->quiet)
+		failures_claim(destination, thread_id(), policy->horizon, try->began,
+		               &try->answered);
+	evidence->asked = thread_is_asked(slot, evidence->quiet         ? 0
+	                                        : try->answered.run > 0 ? try->answered.at
+	                                                                : failed_at) &&
+	                  !habit_has_no_excuse(destination) && !thread_serves_many();
+	if (evidence->quiet)
+		return;
+	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
+	evidence->other_work = try->answered.passed;
+	evidence->again =
+	    try->answered.run > 0 &&
+	    (habit_is_shared(destination) || habit_tries_again(destination, try->answered.run));
+	evidence->looped = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
 }
 
 void attempt_judge(struct attempt *try, const struct name_hit *hit)
 {
-	try->trial.retry = is_retry(try, hit);
+	struct evidence evidence = { 0 };
+
+	look_at(try, hit, &evidence);
+	try->rule = rule_for(&evidence);
+	try->excused = evidence.asked && try->rule->says == KIND_NEW && !evidence.quiet;
+	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
+	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
+	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.run > 0;
+	try->trial.retry =
+	    try->unclear || try->rule->says == KIND_REPEAT ||
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
+		tries_new();
+	tries_note(destination_slot(try->trial.destination), try->began);
 	attempt_count(try);
 }
 
@@ -57,6 +105,7 @@ void attempt_count(struct attempt *try)
 	struct destination *destination = try->trial.destination;
 
 	try->trial.run = 1;
+	try->trial.began = try->began;
 	/* Nothing had failed: it begins something. */
 	try->trial.counted = try->answered.run == 0 && !try->answered.passed;
 	count(&destination->tally.attempts);
@@ -81,6 +130,7 @@ void attempt_count(struct attempt *try)
 			.address = try->address,
 			.address_len = try->len,
 			.retry = try->trial.retry,
+			.why = try->rule ? try->rule->name : NULL,
 			.thread = thread_id(),
 		};
 
@@ -263,8 +313,7 @@ void attempt_start(const struct attempt *try)
 		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0) |
 		          (try->account.policy->reply_timeout > 0 ? TRAIT_PATIENT : 0) |
 		          (try->account.policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
-		          flight_traits(try) |
-		          reply_trait(try->fd, try->account.policy, try->trial.destination),
+		          flight_traits(try) | reply_trait(try->fd, try->account.policy),
 	};
 	socket_enter(try->fd, &entry);
 }

@@ -10,6 +10,7 @@
 
 #include "track/failures.h"
 #include "track/outcome.h"
+#include "track/rules.h"
 
 #include <netdb.h>
 
@@ -24,10 +25,13 @@ struct attempt {
 	int kind;                   /* of a lookup: a family, or LOOKUP_RECORD and a type */
 	int saved_errno;            /* what errno was when the host called */
 	int64_t began;              /* ns */
+	const struct rule *rule;    /* that said what it is */
 	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
 	bool paid;                  /* a retry, with tokens */
 	bool permit;                /* of a half-open breaker */
 	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
+	bool repeats;               /* the very datagram, or question, that is unanswered */
+	bool unclear;               /* a retry that goes free within the allowance */
 	bool excused;               /* new work, because somebody had asked */
 	bool status;                /* a connect that only asks how the last one went */
 	bool is_unix;
@@ -36,7 +40,7 @@ struct attempt {
 	bool is_request; /* on a kept connection */
 	bool passes;     /* goes whatever is decided, because the file says so */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
-	int64_t bound; /* ns that a lookup may wait, if that is less than max_wait; 0 = max_wait */
+	int64_t bound;   /* ns that a lookup may be held at most; 0 = as the policy says */
 	/* Refused: the errno, or EAI_ code, that the host is told; 0: held back by us, or the
 	 * connection of a request was ended under it. */
 	int told;
@@ -67,8 +71,8 @@ void attempt_start_request(struct attempt *try);
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
-/* First try or retry? Counts the attempt, and writes it down where that is asked for. hit: what is
- * known of the name of its address. */
+/* New work or a repeat? Counts the attempt, and writes it down where that is asked for. hit: what
+ * is known of the name of its address. */
 void attempt_judge(struct attempt *try, const struct name_hit *hit);
 
 /* The second half of that, for one that is judged already: trial.retry. */

@@ -134,8 +134,10 @@ void datagram_failed(const struct exchange *one, enum failure failure, int err)
 		.owner = one->owner,
 		.place = one->place,
 		.run = one->run,
+		.began = one->at,
 		.retry = one->retry,
 		.probe = one->probe,
+		.mute = true,
 	};
 
 	if (!trial.destination)
@@ -177,7 +179,8 @@ static bool judge(struct datagram *datagram, const struct name_hit *hit)
 			try->status = true;
 			return true;
 		}
-		if (exchange_repeated(sent, try->account.policy->horizon, &failed))
+		try->repeats = exchange_repeated(sent, try->account.policy->horizon, &failed);
+		if (try->repeats)
 			datagram_failed(&failed, FAILURE_TIMEOUT, 0);
 		try->began = monotonic();
 	}

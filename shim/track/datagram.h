@@ -35,7 +35,7 @@ ssize_t datagram_swallowed(const struct datagram *datagram);
 /* After a receive on a number with WATCH_DATAGRAM. from: whom it came from, NULL if the host did
  * not ask. Returns result and leaves errno as it was. */
 ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,
-                          socklen_t len);
+                          socklen_t len, const struct iovec *parts, size_t count);
 
 /* The host gives the number up. */
 void datagram_end(int fd);

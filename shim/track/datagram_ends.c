@@ -3,6 +3,7 @@
 #include "track/datagram_ends.h"
 
 #include "hook/real.h"
+#include "track/dns.h"
 #include "track/flight.h"
 #include "track/state.h"
 #include "track/thread.h"
@@ -25,18 +26,28 @@ static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
 	return datagram_peer(&address);
 }
 
-static void answered(const struct exchange *last)
+/* refused: the name server says that it could not. */
+static void answered(const struct exchange *last, bool refused)
 {
 	struct destination *destination = destination_at(last->slot, last->generation);
 	struct trial trial = {
 		.destination = destination,
+		.generation = last->generation,
+		.owner = last->owner,
 		.place = last->place,
+		.run = last->run,
+		.retry = last->retry,
 		.probe = last->probe,
 	};
 	struct account account;
 
 	if (!destination)
 		return;
+	if (refused && atomic_load(&destination->port) == DNS_PORT) {
+		if (last->mark) /* else it has been counted */
+			outcome_failure(&trial, FAILURE_STATUS, 0, 0);
+		return;
+	}
 	destination_account(destination, config_current(), &account);
 	if (budget_wants_success(&account)) {
 		outcome_success(&trial);
@@ -55,7 +66,7 @@ static bool ran_out(int fd, int flags)
 }
 
 ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,
-                          socklen_t len)
+                          socklen_t len, const struct iovec *parts, size_t count)
 {
 	int saved = errno;
 	struct exchange one;
@@ -80,7 +91,7 @@ ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockad
 		}
 		last.probe = probe;
 		if (last.cookie)
-			answered(&last);
+			answered(&last, dns_is_failure(parts, count, (size_t)result));
 	} else if (saved == EAGAIN) {
 		if (ran_out(fd, flags) && exchange_overdue(datagram_cookie(fd), thread_process(),
 		                                           EXCHANGE_PATIENCE, monotonic(), &one))

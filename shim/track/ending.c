@@ -6,8 +6,11 @@
 #include "track/flight.h"
 #include "track/loss.h"
 #include "track/oracle.h"
+#include "track/refusal.h"
 #include "track/reply.h"
 #include "track/state.h"
+#include "track/thread.h"
+#include "track/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,10 +33,14 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 
 	uint32_t trouble = (uint32_t)LOAD(shim_region->trouble);
 
+	if (first && thread_has_refusals())
+		thread_count_served(monotonic());
 	trait_add(entry, TRAIT_SERVED);
 	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
 		return;
-	atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_TIMED_OUT);
+	if (first && trial_of(entry, &trial))
+		waiting_answered(trial.destination, oracle_answer_time(fd, entry));
+	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PARTIAL));
 	if (ending_wanted(entry, &trial, &account)) {
 		if (socket_believe(fd, entry))
 			outcome_success(&trial);
@@ -62,8 +69,8 @@ static void turned_away(int fd, struct socket_entry *entry, enum phase phase,
 	atomic_fetch_or(&entry->traits, TRAIT_TURNED_AWAY);
 	kept = flight_keep(entry);
 	if (socket_move(fd, entry, phase, reply->is_whole ? PHASE_ANSWERED : PHASE_HEAD)) {
-		traits =
-		    atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE));
+		traits = atomic_fetch_and(
+		    &entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
 		if (!(traits & TRAIT_TIMED_OUT)) /* which has been counted */
 			outcome_failure(&trial, FAILURE_STATUS, 0, 0);
 		reply_asks(trial.destination, reply);
@@ -86,6 +93,31 @@ void ending_head(int fd, struct socket_entry *entry, const struct iovec *parts, 
 	socket_move(fd, entry, PHASE_HEAD, PHASE_ANSWERED);
 }
 
+/* The first words of a server that speaks no HTTP/1. */
+static void spoke(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
+                  size_t n)
+{
+	const struct http_reply whole = { .is_whole = true };
+	unsigned int traits = LOAD(entry->traits);
+
+	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
+		answered(fd, entry, phase);
+		return;
+	}
+	switch (refusal_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
+	case SAID_REFUSAL:
+		turned_away(fd, entry, phase, &whole);
+		return;
+	case SAID_NOTHING:
+		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
+		socket_move(fd, entry, phase, PHASE_ANSWERED);
+		return;
+	case SAID_ANSWER:
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
+		answered(fd, entry, phase);
+	}
+}
+
 /* The frame that an HTTP/2 server begins with: SETTINGS, of the connection itself (RFC 9113 3.4).
  */
 static bool is_settings(const struct iovec *part, size_t n)
@@ -103,8 +135,12 @@ void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const st
 	struct account account;
 	struct trial trial;
 
-	if (!(LOAD(entry->traits) & TRAIT_HTTP) || count == 0 || !trial_of(entry, &trial)) {
+	if (count == 0 || !trial_of(entry, &trial)) {
 		answered(fd, entry, phase);
+		return;
+	}
+	if (!(LOAD(entry->traits) & TRAIT_HTTP)) {
+		spoke(fd, entry, phase, parts, n);
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
@@ -124,7 +160,8 @@ void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const st
 		if (is_settings(parts, n))
 			trait_add(entry, TRAIT_FRAMES);
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
-		break;
+		spoke(fd, entry, phase, parts, n);
+		return;
 	case REPLY_SWITCHED:
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
 		break;
@@ -153,7 +190,7 @@ void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum fai
 	 * peer never acknowledged the request that met the closed door, and a reset that answers
 	 * it reads as EPIPE. ECONNRESET says that the connection was whole until then, even where
 	 * the reset came before any acknowledgement. */
-	bool idle = traits & (TRAIT_LIVED | TRAIT_TIMED_OUT) ||
+	bool idle = traits & TRAIT_TIMED_OUT ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
 	            (traits & TRAIT_SEALED && phase == PHASE_OPEN) ||
 	            (traits & TRAIT_SERVED &&
@@ -170,6 +207,8 @@ void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum fai
 	kept = flight_keep(entry);
 	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
 		outcome_failure(&trial, failure, connecting ? err : 0, 0);
+	if (traits & TRAIT_LIVED)
+		loss_seen(entry);
 	flight_give_back(&trial, kept);
 }
 

@@ -268,7 +268,7 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 		if (word == 0)
 			continue;
 		one = look(destination, i, word, now);
-		if (now - one.at > horizon) {
+		if (one.at < now - horizon) {
 			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
 			continue;
 		}
@@ -292,7 +292,7 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 
 		if (best.place < 0)
 			return claim_unplaced(destination, horizon, now, claimed);
-		if (!best.expected && habit_presume(destination)) {
+		if (!best.expected) {
 			if (!best.early)
 				pass_over(destination, best.place, best.word);
 			*claimed = (struct unanswered) { .passed = true };
@@ -300,6 +300,24 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 		}
 		if (take(destination, best.place, best.word, now, claimed))
 			return true;
+	}
+}
+
+void failures_forgive(struct destination *destination)
+{
+	if (atomic_load_explicit(&destination->unclaimed, memory_order_relaxed) != 0)
+		atomic_store(&destination->unclaimed, 0);
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t word = atomic_load(&destination->failures[i]);
+		struct unanswered one = { 0 };
+
+		if (word == 0)
+			continue;
+		unpack_story(&one, atomic_load(&destination->stories[i]), word);
+		if (one.print)
+			pass_over(destination, i, word);
+		else
+			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
 	}
 }
 
@@ -313,7 +331,7 @@ bool failures_claim_request(struct destination *destination, uint32_t print, int
 		if (word == 0)
 			continue;
 		one = look(destination, i, word, now);
-		if (one.print == print && now - one.at <= horizon &&
+		if (one.print == print && one.at >= now - horizon &&
 		    take(destination, i, word, now, claimed))
 			return true;
 	}

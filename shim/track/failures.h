@@ -47,6 +47,9 @@ void failures_withdraw(struct destination *destination, const struct unanswered 
 bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
                     struct unanswered *claimed);
 
+/* The destination is back: of all failures only their own requests still answer them. */
+void failures_forgive(struct destination *destination);
+
 /* Claims a failure of this request (print, not 0), whose thread it was does not matter. */
 bool failures_claim_request(struct destination *destination, uint32_t print, int64_t horizon,
                             int64_t now, struct unanswered *claimed);

@@ -12,11 +12,6 @@ enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
 #define LEAST 2
 
-/* So many pieces of work in a row may be new without a success: nothing else would stop a program
- * that works through an endless list before a dead server, whether it makes one try for each entry
- * or several. */
-#define STORM 6
-
 /* Shorter pauses tell nothing: the next piece of work may come as soon. Longer ones are kept to by
  * timers that are late sooner than early, so that what comes a little too soon is something else.
  */
@@ -113,22 +108,16 @@ bool habit_goes_on(const struct destination *destination, uint32_t run)
 	return false;
 }
 
+bool habit_tries_again(const struct destination *destination, uint32_t run)
+{
+	return outweighs(&destination->habit, pair_of(run), pair_of(run) + 1);
+}
+
 bool habit_has_waited(const struct destination *destination, int64_t age)
 {
 	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
 
 	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
-}
-
-bool habit_presume(struct destination *destination)
-{
-	int64_t presumed = atomic_load_explicit(&destination->presumed, memory_order_relaxed);
-
-	/* Below zero: scribbled over. */
-	if (presumed < 0 || presumed >= STORM)
-		return false;
-	count(&destination->presumed);
-	return true;
 }
 
 void habit_answered(struct destination *destination, bool by_another)

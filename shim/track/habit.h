@@ -29,15 +29,14 @@ void habit_went_on(struct destination *destination, uint32_t run);
  * after fewer. */
 bool habit_goes_on(const struct destination *destination, uint32_t run);
 
+/* True if it is known to try again after `run` failed tries of one request. */
+bool habit_tries_again(const struct destination *destination, uint32_t run);
+
 /* True unless the program is known to wait longer than `age` ns before it tries again. */
 bool habit_has_waited(const struct destination *destination, int64_t age);
 
 /* True if it is known how long the program waits before it tries again. */
 bool habit_has_pause(const struct destination *destination);
-
-/* An attempt is about to be taken for new work. False: not any more. Once so many have been in a
- * row without a success, it is a storm, whatever it is for. */
-bool habit_presume(struct destination *destination);
 
 /* A thread tried again what it, or what another thread, had tried before. */
 void habit_answered(struct destination *destination, bool by_another);

@@ -4,10 +4,10 @@
 
 #include "hook/real.h"
 #include "track/failures.h"
+#include "track/fingerprint.h"
 #include "track/habit.h"
 #include "track/memory.h"
 #include "track/outcome.h"
-#include "track/request.h"
 #include "track/state.h"
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
@@ -72,7 +72,8 @@ static bool is_asked_for(const struct socket_entry *entry)
 	int64_t failed_at;
 
 	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED &&
-	     phase != PHASE_HEAD) ||
+	     phase != PHASE_HEAD &&
+	     !(phase == PHASE_ASKED && LOAD(entry->traits) & TRAIT_PARTIAL)) ||
 	    !trial_of(entry, &trial))
 		return false;
 	failed_at = LOAD(trial.destination->budget.failed_at);
@@ -82,34 +83,22 @@ static bool is_asked_for(const struct socket_entry *entry)
 	return failed_at >= monotonic() - account.policy->horizon;
 }
 
-/* The print of n bytes, of which no others are looked at than those asked for here. */
-static uint32_t look(const void *data, size_t n)
+uint32_t hindsight_look(struct socket_entry *entry, const void *data, size_t n)
 {
-	const char *bytes = data;
-	size_t end = n > REQUEST_END ? REQUEST_END : n;
+	struct iovec part = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
 
-	return memory_is_there(data, n) && memory_is_there(bytes + n - end, end)
-	           ? request_print(data, n)
-	           : 0;
+	return hindsight_look_parts(entry, &part, 1);
 }
 
-uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n)
+uint32_t hindsight_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
-	return is_asked_for(entry) ? look(data, n) : 0;
+	return is_asked_for(entry) ? fingerprint_look(entry, parts, count) : 0;
 }
 
-uint32_t hindsight_look_parts(const struct socket_entry *entry, const struct iovec *parts,
-                              size_t count)
-{
-	return count && is_asked_for(entry) && memory_is_there(parts, sizeof(*parts))
-	           ? look(parts->iov_base, parts->iov_len)
-	           : 0;
-}
-
-uint32_t hindsight_look_message(const struct socket_entry *entry, const struct msghdr *message)
+uint32_t hindsight_look_message(struct socket_entry *entry, const struct msghdr *message)
 {
 	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
-	           ? hindsight_look_parts(entry, message->msg_iov, message->msg_iovlen)
+	           ? fingerprint_look(entry, message->msg_iov, message->msg_iovlen)
 	           : 0;
 }
 
@@ -151,8 +140,6 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 	}
 	if (traits & TRAIT_RETRY && !answered.print)
 		return; /* nothing is known of what it was taken to answer */
-	if (traits & TRAIT_RETRY && !habit_presume(trial.destination))
-		return;
 	is_new(entry);
 	if (!(traits & TRAIT_RETRY))
 		return;
@@ -175,4 +162,19 @@ void hindsight_next(struct socket_entry *entry, uint32_t print)
 	if (LOAD(entry->traits) & of_another)
 		atomic_fetch_and(&entry->traits, ~of_another);
 	is_new(entry);
+}
+
+void hindsight_late(struct socket_entry *entry, uint32_t print)
+{
+	struct unanswered other;
+	struct account account;
+	struct trial trial;
+
+	STORE(entry->print, print);
+	if (!trial_of(entry, &trial))
+		return;
+	destination_account(trial.destination, config_current(), &account);
+	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	                           LOAD(entry->began), &other))
+		is_again(entry, trial.destination, &other);
 }

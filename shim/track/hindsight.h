@@ -13,22 +13,25 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* The print of a request that the host is about to send on this connection; 0 unless its
- * destination has failed lately: while all is well nothing is looked at. data: n bytes, looked at
- * only if they are there. Before the call, for afterwards another thread may have had the reply,
- * and freed them. Four system calls at most. */
-uint32_t hindsight_look(const struct socket_entry *entry, const void *data, size_t n);
+/* The fingerprint of a request of which the host is about to send this on a connection, all or the
+ * last of it; 0 unless its destination has failed lately: while all is well nothing is looked at.
+ * data: n bytes, looked at only if they are there. Before the call, for afterwards another thread
+ * may have had the reply, and freed them. */
+uint32_t hindsight_look(struct socket_entry *entry, const void *data, size_t n);
 
-/* The same of a message in parts: of the first of them. */
-uint32_t hindsight_look_parts(const struct socket_entry *entry, const struct iovec *parts,
-                              size_t count);
+/* The same of what is written in parts. */
+uint32_t hindsight_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
-uint32_t hindsight_look_message(const struct socket_entry *entry, const struct msghdr *message);
+uint32_t hindsight_look_message(struct socket_entry *entry, const struct msghdr *message);
 
 /* The first request of a connection went out. print: as looked at before. */
 void hindsight_first(struct socket_entry *entry, uint32_t print);
 
 /* Another request on a kept connection did: it is nobody's retry. */
 void hindsight_next(struct socket_entry *entry, uint32_t print);
+
+/* The last of a request on a kept connection did, whose first was sent before anything could be
+ * said of it: it may be somebody's retry. */
+void hindsight_late(struct socket_entry *entry, uint32_t print);
 
 #endif

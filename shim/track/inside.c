@@ -15,7 +15,7 @@
 
 uint32_t inside_look(int fd, const void *data, size_t n)
 {
-	const struct socket_entry *entry = socket_find(fd);
+	struct socket_entry *entry = socket_find(fd);
 
 	return entry ? hindsight_look(entry, data, n) : 0;
 }

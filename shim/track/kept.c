@@ -18,28 +18,43 @@
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
-/* True for a retry; then the failure that it answers is claimed. */
-static bool is_retry(struct attempt *try, uint32_t traits, uint32_t print)
+/* Failures since the last success from which nothing tells other requests from one with a nonce, or
+ * a date, in each try. */
+#define NONCES 20
+
+static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	int64_t horizon = try->account.policy->horizon;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
 	struct unanswered *answered = &try->answered;
+	bool answers = LOAD(try->account.budget->allowance.failed) <= NONCES;
 
-	if (failed_at == 0 || try->began - failed_at > horizon)
-		return false;
-	if (print && failures_claim_request(destination, print, horizon, try->began, answered))
-		return true;
+	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
+	if (evidence->quiet)
+		return;
+	evidence->same =
+	    print && failures_claim_request(destination, print, horizon, try->began, answered);
+	if (evidence->same)
+		return;
+	/* Its body is not in hand: nobody can say whether it is the same. */
+	if (!print && traits & TRAIT_PARTIAL)
+		return;
+	/* Not the one after a failed reply: it begins something. */
 	if (!(traits & TRAIT_TURNED_AWAY) ||
-	    !failures_claim(destination, try->trial.owner, horizon, try->began, answered))
-		return false;
+	    !failures_claim(destination, try->trial.owner, horizon, try->began, answered)) {
+		evidence->other = answers;
+		return;
+	}
 	if (print && answered->print) { /* another request: only its own answers the failure */
 		answered->passed = true;
 		failures_add(destination, answered);
-		return false;
+		evidence->other = answers;
+		return;
 	}
-	return !thread_is_asked(destination_slot(destination), answered->at) ||
-	       habit_has_no_excuse(destination);
+	evidence->asked = thread_is_asked(destination_slot(destination), answered->at) &&
+	                  !habit_has_no_excuse(destination);
+	evidence->looped = true;
 }
 
 static bool is_kept(const struct socket_entry *entry)
@@ -52,6 +67,7 @@ static bool is_kept(const struct socket_entry *entry)
 bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags)
 {
 	struct socket_entry *entry = socket_find(fd);
+	struct evidence evidence = { 0 };
 	int saved = errno;
 
 	if (!entry || !shim_ready() || !is_kept(entry))
@@ -68,7 +84,11 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flag
 		goto out;
 	try->cookie = LOAD(entry->cookie);
 	try->trial.owner = thread_id();
-	try->trial.retry = is_retry(try, LOAD(entry->traits), print);
+	look_at(try, LOAD(entry->traits), print, &evidence);
+	try->rule = rule_for(&evidence);
+	try->trial.retry =
+	    try->rule->says == KIND_REPEAT ||
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
 	if (!try->trial.retry &&
 	    !breaker_holds(&try->account.budget->breaker, &try->account.policy->breaker))
 		goto out;

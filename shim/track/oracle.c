@@ -8,6 +8,7 @@
 #include "track/outcome.h"
 #include "track/state.h"
 #include "track/thread.h"
+#include "track/waiting.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -43,6 +44,14 @@ static bool taken(const struct tcp_info *info)
 	return info->tcpi_bytes_acked > info->tcpi_bytes_sent - info->tcpi_bytes_retrans;
 }
 
+/* ns from what was sent last to what came last, -1 = nobody knows: something was sent since. */
+static int64_t answer_time(const struct tcp_info *info)
+{
+	uint32_t sent = info->tcpi_last_data_sent, heard = info->tcpi_last_data_recv;
+
+	return info->tcpi_bytes_sent && sent >= heard ? (int64_t)(sent - heard) * NS_PER_MS : -1;
+}
+
 bool oracle_taken(int fd)
 {
 	struct tcp_info info;
@@ -64,6 +73,20 @@ bool oracle_waited(int fd, const struct socket_entry *entry)
 	if (known && LOAD(entry->phase) == PHASE_ASKED)
 		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
 	return waited >= PATIENCE_MS * NS_PER_MS;
+}
+
+int64_t oracle_answer_time(int fd, const struct socket_entry *entry)
+{
+	struct tcp_info info;
+	int saved = errno;
+	int64_t age = monotonic() - LOAD(entry->since);
+
+	/* The host may have been in no hurry to ask; the kernel knows when it did. */
+	if (age < PATIENCE_MS * NS_PER_MS)
+		return age;
+	age = tcp_info(fd, &info) ? answer_time(&info) : -1;
+	errno = saved;
+	return age;
 }
 
 bool oracle_met(int fd)
@@ -102,7 +125,7 @@ bool oracle_is_own(int fd)
 }
 
 /* Data went out and nothing came back. Who sends all along talks one way, and lives by that; who
- * sent at the beginning and then waited has met a timeout. */
+ * sent at the beginning and then waited, for longer than answers take, has met a timeout. */
 static enum failure read_one_way(const struct tcp_info *info, int64_t age,
                                  struct destination *destination, bool *alive)
 {
@@ -110,7 +133,7 @@ static enum failure read_one_way(const struct tcp_info *info, int64_t age,
 	struct account account;
 
 	destination_account(destination, config_current(), &account);
-	if (quiet >= PATIENCE_MS * NS_PER_MS && age - quiet < account.policy->min_life)
+	if (age - quiet < account.policy->min_life && waiting_is_timeout(destination, quiet))
 		return FAILURE_TIMEOUT;
 	*alive = age >= account.policy->min_life && info->tcpi_bytes_acked > 1; /* 1: the SYN */
 	return FAILURE_NONE;
@@ -120,6 +143,12 @@ static enum failure read_one_way(const struct tcp_info *info, int64_t age,
 static bool is_frames(unsigned int traits)
 {
 	return (traits & (TRAIT_FRAMES | TRAIT_SERVED)) == (TRAIT_FRAMES | TRAIT_SERVED);
+}
+
+/* By the peer: the host has not closed yet. */
+static bool is_ended(const struct tcp_info *info)
+{
+	return info->tcpi_state == TCP_CLOSE_WAIT_ || info->tcpi_state == TCP_CLOSE_;
 }
 
 /* For how long the host has waited on a carrier for its peer, in ms: in the handshake since that
@@ -158,7 +187,8 @@ static enum failure read_carrier(const struct tcp_info *info, unsigned int trait
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
 		return kept ? FAILURE_NONE : FAILURE_DROPPED;
 	return info->tcpi_state == TCP_ESTABLISHED_ && !is_frames(traits) &&
-	               waited_on_carrier(info, traits) >= PATIENCE_MS &&
+	               waiting_is_timeout(destination,
+	                                  waited_on_carrier(info, traits) * NS_PER_MS) &&
 	               !is_one_way_carrier(info, traits, destination)
 	           ? FAILURE_TIMEOUT
 	           : FAILURE_NONE;
@@ -171,6 +201,13 @@ static bool is_telling_carrier(enum phase phase, unsigned int traits)
 {
 	return traits & TRAIT_CARRIER &&
 	       (!(traits & TRAIT_SEALED) || (phase == PHASE_ASKED && traits & TRAIT_OPENED));
+}
+
+/* True if the host has sent nothing and has not tried to read: it asked whether somebody listens,
+ * or woke whoever does, and never saw who hung up first. Or it read unseen (stdio). */
+static bool is_knock(const struct tcp_info *info, enum phase phase, unsigned int traits)
+{
+	return phase == PHASE_OPEN && !info->tcpi_bytes_sent && !(traits & TRAIT_WAITED);
 }
 
 /* What the kernel knows of a connection, said in our words. *alive: a success. */
@@ -187,18 +224,22 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	/* TCP_FASTOPEN_CONNECT, and no request that would have carried the connect. */
 	if (info->tcpi_state == TCP_SYN_SENT_ && info->tcpi_segs_out == 0)
 		return FAILURE_NONE;
-	/* Given up within a second: the loser of a race with another address, if there is another.
-	 */
+	/* Given up within a second: the loser of a race with another address, if there is another,
+	 * or a host that changed its mind, if it does not do so each time. */
 	if (info->tcpi_state == TCP_SYN_SENT_)
-		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry))
+		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry) &&
+		                       waiting_gave_up(destination))
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;
 	/* A FIN counts as a byte, and is not forgotten when a reset follows it. */
 	if (received && (info->tcpi_state == TCP_CLOSE_WAIT_ ||
 	                 (info->tcpi_state == TCP_CLOSE_ && received == 1)))
 		received--;
-	if (traits & TRAIT_LIVED || (traits & TRAIT_TIMED_OUT && !received))
+	if (traits & TRAIT_TIMED_OUT && !received)
 		return FAILURE_NONE; /* counted already */
+	if (traits & TRAIT_LIVED) /* and that it lived, too: unless the peer has ended it since */
+		return is_ended(info) && !received && !(traits & TRAIT_FINISHED) ? FAILURE_DROPPED
+		                                                                 : FAILURE_NONE;
 	if (is_telling_carrier(phase, traits))
 		return traits & (TRAIT_FINISHED | TRAIT_TIMED_OUT)
 		           ? FAILURE_NONE
@@ -215,12 +256,14 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		/* Nobody has read that end: what went out last was a goodbye. */
 		if (info->tcpi_state == TCP_CLOSE_WAIT_)
 			return FAILURE_NONE;
-		return info->tcpi_last_data_sent >= PATIENCE_MS && !is_frames(traits)
+		return waiting_is_timeout(destination, info->tcpi_last_data_sent * NS_PER_MS) &&
+		               !is_frames(traits)
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;
 	}
 	if (received) {
 		*alive = true; /* read by stdio, a raw call, io_uring */
+		waiting_answered(destination, answer_time(info));
 		return FAILURE_NONE;
 	}
 	if (info->tcpi_state == TCP_CLOSE_)
@@ -230,13 +273,17 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	if (traits & TRAIT_FINISHED)
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
-		return FAILURE_DROPPED;
+		return is_knock(info, phase, traits) &&
+		               !waiting_knocks_often(destination, monotonic())
+		           ? FAILURE_NONE
+		           : FAILURE_DROPPED;
 	if (info->tcpi_state != TCP_ESTABLISHED_)
 		return FAILURE_NONE;
 	if (phase == PHASE_ASKED || info->tcpi_bytes_sent)
 		return read_one_way(info, age, destination, alive);
 	/* Nothing sent: a spare connection of a pool, unless the host tried to read a greeting. */
-	return traits & TRAIT_WAITED && waited_long ? FAILURE_TIMEOUT : FAILURE_NONE;
+	return traits & TRAIT_WAITED && waiting_is_timeout(destination, age) ? FAILURE_TIMEOUT
+	                                                                     : FAILURE_NONE;
 }
 
 /* The cheap half of the question: a young connection on which nothing has ended, to a destination
@@ -253,12 +300,6 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, const struct
 	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */
 	return !budget_wants_success(&account) &&
 	       syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 0;
-}
-
-/* By the peer: the host has not closed yet. */
-static bool is_ended(const struct tcp_info *info)
-{
-	return info->tcpi_state == TCP_CLOSE_WAIT_ || info->tcpi_state == TCP_CLOSE_;
 }
 
 void oracle_ask(int fd, struct socket_entry *entry)

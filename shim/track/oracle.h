@@ -20,6 +20,10 @@ bool oracle_waited(int fd, const struct socket_entry *entry);
  * the peer had the request when it closed, otherwise it had closed before. One system call. */
 bool oracle_taken(int fd);
 
+/* ns that the first answer on a connection took, which has just come; -1 = nobody knows. A system
+ * call where it is older than a second. */
+int64_t oracle_answer_time(int fd, const struct socket_entry *entry);
+
 /* True if the peer has answered the connect (also where nobody can tell). Not so at first where a
  * connect reports success before it has sent anything, and its outcome comes from a later call
  * (TCP_FASTOPEN_CONNECT), or where a request left with it (MSG_FASTOPEN). One system call. */

@@ -6,12 +6,16 @@
 #include "track/failures.h"
 #include "track/state.h"
 #include "track/thread.h"
+#include "track/tries.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* A streak of this age is an outage, and no work that fails among work that does not. */
+#define FORGIVEN NS_PER_S
 
 enum failure failure_of(int err, bool is_unix)
 {
@@ -49,11 +53,13 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->destination = destination_at(LOAD(entry->slot), trial->generation);
 	trial->owner = LOAD(entry->owner);
 	trial->place = LOAD(entry->place);
+	trial->began = LOAD(entry->since);
 	trial->print = LOAD(entry->print);
 	trial->run = LOAD(entry->run);
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
+	trial->mute = false;
 	return trial->destination;
 }
 
@@ -95,7 +101,12 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
-	budget_failure(&account, trial->retry, now, thread_random());
+	if (trial->owner == thread_id())
+		tries_failed(destination_slot(destination), now);
+	budget_failure(&account, trial->retry, trial->began ? trial->began : now, now,
+	               thread_random());
+	if (trial->mute)
+		budget_failed_before(&account, trial->began, now);
 	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
 	                        now, thread_random());
 	outcome_breaker(destination, &account, config->labels[index], change, now);
@@ -141,15 +152,16 @@ void outcome_success(const struct trial *trial)
 	const struct config *config = config_current();
 	struct account account;
 	int index = destination_account(destination, config, &account);
-	int64_t now = monotonic();
+	int64_t now = monotonic(), began = LOAD(account.budget->began_at);
 	int64_t streak = budget_success(&account, now);
 	enum breaker_change change = breaker_succeeded(&account.budget->breaker,
 	                                               &account.policy->breaker, trial->probe, now);
 
+	/* What an outage left behind is owed by nobody: a blip of a second costs a second. */
+	if (streak > 0 && began < now - FORGIVEN)
+		failures_forgive(destination);
 	names_answered(trial->place);
 	STORE(destination->good_place, trial->place);
-	if (LOAD(destination->presumed) != 0)
-		STORE(destination->presumed, 0);
 	count(&destination->tally.successes);
 	count(&shim_region->tally.successes);
 	if (streak > 0) {

@@ -28,16 +28,26 @@ void reply_forget(int fd)
 		*reader = (struct http_reader) { 0 };
 }
 
-uint32_t reply_trait(int fd, const struct policy *policy, const struct destination *destination)
+uint32_t reply_trait(int fd, const struct policy *policy)
 {
-	int64_t port = atomic_load_explicit(&destination->port, memory_order_relaxed);
-
-	if (policy->http == HTTP_OFF ||
-	    (policy->http == HTTP_AUTO && !policy->tls && port != 80 && port != 8080) ||
-	    !block_map(blocks, sizeof(struct http_reader), fd))
+	if (policy->http == HTTP_OFF)
 		return 0;
 	reply_forget(fd);
 	return TRAIT_HTTP;
+}
+
+/* What the first bytes of a reply say by themselves. Most programs never meet a reply that needs a
+ * reader, and map none. */
+static enum reply_said glance(const struct iovec *first, size_t n)
+{
+	const char *bytes = first->iov_base;
+
+	if (first->iov_len == 0 || n == 0)
+		return REPLY_MORE;
+	if (*bytes != 'H' && *bytes != '\r' && *bytes != '\n')
+		return REPLY_OTHER;
+	return http_is_fine(bytes, n < first->iov_len ? n : first->iov_len) ? REPLY_GOOD
+	                                                                    : REPLY_MORE;
 }
 
 /* The time of day, as dates are in. */
@@ -81,8 +91,15 @@ enum reply_said reply_read(int fd, const struct policy *policy, const struct iov
 	enum reply_said answer = policy ? REPLY_MORE : REPLY_FAILED;
 	struct http_reader *reader = reader_of(fd);
 
-	if (!reader)
-		return REPLY_OTHER;
+	if (!reader) {
+		enum reply_said said = policy && count > 0 ? glance(parts, n) : REPLY_OTHER;
+
+		if (said != REPLY_MORE)
+			return said;
+		if (!block_map(blocks, sizeof(struct http_reader), fd))
+			return REPLY_OTHER;
+		reader = reader_of(fd);
+	}
 	for (size_t i = 0; i < count && n > 0; i++) {
 		const char *at = parts[i].iov_base;
 		size_t left = parts[i].iov_len < n ? parts[i].iov_len : n;

@@ -31,8 +31,8 @@ struct http_reply {
 	bool is_whole; /* nothing more is to be learned of it: it has come as far as Retry-After */
 };
 
-/* TRAIT_HTTP for a connection to a destination whose replies are to be read, else 0. */
-uint32_t reply_trait(int fd, const struct policy *policy, const struct destination *destination);
+/* TRAIT_HTTP for a connection whose replies are to be read, until one is not HTTP/1; else 0. */
+uint32_t reply_trait(int fd, const struct policy *policy);
 
 /* Reads the n bytes that lie in these parts: more of what came first after a request, or (policy
  * NULL) more of the head of a reply that said REPLY_FAILED. reply: of zeroes. */

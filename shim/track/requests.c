@@ -94,6 +94,7 @@ bool request_take(const void *block, struct request *request)
 	*request = (struct request) {
 		.trial = { .destination = destination_at(place->slot, place->generation),
 		           .owner = FAILURE_ANYONE,
+		           .began = place->admitted ? place->admitted : place->began,
 		           .retry = place->retry,
 		           .probe = place->probe },
 		.paid = place->paid,

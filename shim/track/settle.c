@@ -9,9 +9,12 @@
 #include "track/hindsight.h"
 #include "track/oracle.h"
 #include "track/thread.h"
+#include "track/tries.h"
 
 #include <errno.h>
 #include <fcntl.h>
+
+#define ERRNO_MAX 4096 /* what the kernel keeps to */
 
 #define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
 #define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
@@ -143,28 +146,18 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 	return result;
 }
 
-/* True if the resolver failed, or knows no such name. */
-static bool is_lookup_failure(const struct attempt *try, int result)
+/* True if the resolver failed. */
+static bool is_lookup_failure(int result)
 {
-	switch (result) {
-	case EAI_AGAIN:
-	case EAI_FAIL:
-	case EAI_SYSTEM:
-		return true;
-	case EAI_NONAME:
-		/* That a name has no IPv6 address is an answer, and part of many a healthy
-		 * sequence. */
-		return try->kind != AF_INET6;
-	default: /* the caller's own mistake, or no memory */
-		return false;
-	}
+	return result == EAI_AGAIN || result == EAI_FAIL || result == EAI_SYSTEM;
 }
 
-/* True if the resolver answered, if only that there is nothing of this kind. */
-static bool is_answer(const struct attempt *try, int result)
+/* True if the resolver answered, if only that there is no such name, or nothing of this kind. The
+ * rest is the caller's own mistake, or no memory. */
+static bool is_answer(int result)
 {
-	return result == 0 || result == EAI_NODATA || result == EAI_ADDRFAMILY ||
-	       (result == EAI_NONAME && try->kind == AF_INET6);
+	return result == 0 || result == EAI_NONAME || result == EAI_NODATA ||
+	       result == EAI_ADDRFAMILY;
 }
 
 int attempt_settle_lookup(struct attempt *try, int result)
@@ -173,9 +166,10 @@ int attempt_settle_lookup(struct attempt *try, int result)
 
 	if (!trial_stands(&try->trial))
 		return result;
-	if (is_lookup_failure(try, result))
-		outcome_failure(&try->trial, FAILURE_LOOKUP, 0, result);
-	else if (is_answer(try, result) && budget_wants_success(&try->account))
+	if (is_lookup_failure(result)) {
+		tries_failed(destination_slot(try->trial.destination), monotonic());
+		outcome_failure(&try->trial, FAILURE_LOOKUP, err, result);
+	} else if (is_answer(result) && budget_wants_success(&try->account))
 		outcome_success(&try->trial);
 	else if (result == 0)
 		count(&try->trial.destination->tally.successes);
@@ -198,6 +192,7 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 
 	if (!trial_stands(&try->trial))
 		return;
+	tries_failed(destination_slot(try->trial.destination), now);
 	failures_add(try->trial.destination, &failure);
 	/* The horizon counts from the last time that somebody wanted to go. */
 	STORE(try->trial.destination->budget.failed_at, now);
@@ -209,9 +204,12 @@ int attempt_refused(struct attempt *try)
 	return -1;
 }
 
+/* gawk tells the errno that a failed lookup leaves behind. */
 int attempt_refused_lookup(struct attempt *try)
 {
-	errno = try->saved_errno;
+	int64_t left = LOAD(try->trial.destination->last_errno);
+
+	errno = left > 0 && left < ERRNO_MAX ? (int)left : try->saved_errno;
 	return try->told;
 }
 

@@ -9,6 +9,7 @@
 #include "budget/backoff.h"
 #include "budget/cell.h"
 #include "hook/real.h"
+#include "track/sockets.h"
 
 #include <stdatomic.h>
 #include <sys/auxv.h>
@@ -26,6 +27,7 @@ static uint64_t seed;
 
 static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
 static _Atomic(int32_t) accepted_in; /* the process that did */
+static cell64 served[2];             /* second << 24 | requests that came in it, odd and even */
 
 bool thread_setup(void)
 {
@@ -91,6 +93,8 @@ static struct thread_facts *facts(void)
 		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
 		mine->random = random_next(&mix);
 		mine->worked_off &= ~THREAD_TRIED;
+		mine->served = 0;
+		mine->serves_many = false;
 		mine->process = process;
 	}
 	return mine;
@@ -106,16 +110,75 @@ uint64_t *thread_random(void)
 	return &facts()->random;
 }
 
-void thread_asked(bool accepted)
+static struct thread_facts *asked(void)
 {
 	struct thread_facts *mine = facts();
 
 	mine->asked_at = monotonic();
 	mine->worked_off &= THREAD_TRIED;
-	if (!accepted)
-		return;
+	return mine;
+}
+
+static _Atomic(bool) refusals;
+
+void thread_note_refusal(void)
+{
+	if (!atomic_load_explicit(&refusals, memory_order_relaxed))
+		atomic_store_explicit(&refusals, true, memory_order_relaxed);
+}
+
+bool thread_has_refusals(void)
+{
+	return atomic_load_explicit(&refusals, memory_order_relaxed);
+}
+
+/* A lost count among threads does no harm. */
+void thread_count_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S;
+	cell64 *cell = &served[second & 1];
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
+
+	atomic_store_explicit(cell, seen >> 24 == second ? seen + 1 : second << 24 | 1,
+	                      memory_order_relaxed);
+}
+
+int64_t thread_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S, most = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
+		int64_t of_it = seen & 0xffffff;
+
+		if (second - (seen >> 24) <= 1 && of_it > most)
+			most = of_it;
+	}
+	return most;
+}
+
+void thread_accepted(void)
+{
+	struct thread_facts *mine = asked();
+
 	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
 	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
+}
+
+void thread_asked(int fd)
+{
+	struct thread_facts *mine = asked();
+	int before = mine->served - 1;
+
+	thread_count_served(mine->asked_at);
+	mine->served = fd + 1;
+	if (before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER)
+		mine->serves_many = true;
+}
+
+bool thread_serves_many(void)
+{
+	return facts()->serves_many;
 }
 
 bool thread_serves(void)

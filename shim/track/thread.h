@@ -20,6 +20,9 @@ struct lookup_mark { /* in the frame of the hook of a lookup */
  * in memory of which libc keeps little for libraries. */
 #define THREAD_TRIED (UINT64_C(1) << 63)
 
+/* Destinations whose last try a thread remembers (track/tries.h). */
+#define THREAD_TRIES 8
+
 struct thread_facts {
 	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
 	uint64_t random;                  /* state of the jitter's generator */
@@ -29,6 +32,15 @@ struct thread_facts {
 	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
 	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
 	const void *session; /* the TLS session in a call of which it is (track/session.h) */
+	int32_t served;      /* the served connection that it read from last, + 1; 0 = none */
+	bool serves_many;    /* it has had two of them open at a time: an event loop */
+	/* What it has tried lately (track/tries.h): the process that this holds for, whether any
+	 * try failed with nothing else done since, refusals in a row, tries in all, and when the
+	 * last refusal was. */
+	bool stuck;
+	int32_t tries_of, row, tried;
+	int64_t row_at; /* ns */
+	uint64_t tries[THREAD_TRIES];
 };
 
 extern __thread struct thread_facts thread_facts;
@@ -57,8 +69,24 @@ int32_t thread_process(void);
 int32_t thread_process_noted(void);
 
 /* Somebody asked this thread for something: it accepted a connection (which another thread may be
- * started to serve), or read a request from one. */
-void thread_asked(bool accepted);
+ * started to serve), or read a request from one, fd. */
+void thread_accepted(void);
+void thread_asked(int fd);
+
+/* True if this thread has served several connections at a time, as event loops do: whose request an
+ * attempt of its is for cannot be told. */
+bool thread_serves_many(void);
+
+/* From the first refusal on answers are worth counting as work. */
+void thread_note_refusal(void);
+bool thread_has_refusals(void);
+
+/* Counts work that this process has done at now (ns): it was asked to serve a request, or had an
+ * answer of another destination than the one that fails. */
+void thread_count_served(int64_t now);
+
+/* How much of it there was in the second of now, or the one before, whichever is more. */
+int64_t thread_served(int64_t now);
 
 /* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
  * a thread that makes its first attempt: if the process has accepted a connection since. slot: of

@@ -8,12 +8,14 @@
 #include "track/asking.h"
 #include "track/datagram.h"
 #include "track/ending.h"
+#include "track/fingerprint.h"
 #include "track/hindsight.h"
 #include "track/http.h"
 #include "track/memory.h"
 #include "track/session.h"
 #include "track/state.h"
 #include "track/thread.h"
+#include "track/tries.h"
 
 #include <errno.h>
 
@@ -37,13 +39,14 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0) {
-			thread_asked(false);
+			thread_asked(fd);
+			tries_heard(TRIES_NOWHERE);
 			turn_server(fd);
 		}
 		return result;
 	}
 	if (socket_watched(fd) & WATCH_DATAGRAM)
-		return datagram_received(fd, result, flags, NULL, 0);
+		return datagram_received(fd, result, flags, NULL, 0, parts, count);
 	/* A peek takes nothing in, but a reset that it meets is gone for the reads after it. */
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
 	    (result == 0 && wanted == 0))
@@ -51,6 +54,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	entry = asking_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
+	if (result > 0)
+		tries_heard(LOAD(entry->slot));
 	phase = LOAD(entry->phase);
 	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
 		pace_release_over(fd);
@@ -128,7 +133,8 @@ ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const
 		struct socket_entry *entry = socket_at(fd);
 
 		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(entry) &&
-		    is_plain(entry, data, (size_t)result) && socket_turn(fd, entry, PHASE_ASKED))
+		    !thread_facts.stuck && is_plain(entry, data, (size_t)result) &&
+		    socket_turn(fd, entry, PHASE_ASKED))
 			return result;
 	} else if (result < 0) {
 		if (socket_watched(fd) & WATCH_SERVER)
@@ -163,7 +169,7 @@ static struct socket_entry *looked_at(int fd)
 
 uint32_t traffic_look(int fd, const void *data, size_t n)
 {
-	const struct socket_entry *entry = looked_at(fd);
+	struct socket_entry *entry = looked_at(fd);
 
 	if (session_is_called())
 		session_look(fd, &(struct iovec) { (void *)(uintptr_t)data, n });
@@ -172,7 +178,7 @@ uint32_t traffic_look(int fd, const void *data, size_t n)
 
 uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
 {
-	const struct socket_entry *entry = looked_at(fd);
+	struct socket_entry *entry = looked_at(fd);
 
 	if (session_is_called() && count > 0)
 		session_look(fd, parts);
@@ -181,7 +187,7 @@ uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
 
 uint32_t traffic_look_message(int fd, const struct msghdr *message)
 {
-	const struct socket_entry *entry = looked_at(fd);
+	struct socket_entry *entry = looked_at(fd);
 
 	if (session_is_called() && memory_is_there(message, sizeof(*message)))
 		session_look(fd, message->msg_iov);
@@ -237,11 +243,12 @@ static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int fl
 
 ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
 {
-	struct socket_entry *entry;
+	struct socket_entry *entry = socket_at(fd);
 
+	if (LOAD(entry->traits) & TRAIT_PARTIAL)
+		fingerprint_sent(fd, entry, result);
 	if (print == TRAFFIC_BEGUN)
 		return result > 0 ? result : not_sent(fd, result, flags);
-	entry = socket_at(fd);
 	if (result > 0 && is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
 		return result;
 	return sent(fd, result, flags, print);

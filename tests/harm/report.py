@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the runs say: a line per scene while they go on, and a table at the end."""
 
-WORD = {"passed": "ok", "failed": "FAIL", "open": "open", "closed": "FAIL", "missing": "skip"}
+WORD = {"passed": "ok", "failed": "FAIL", "open": "open", "closed": "ok", "missing": "skip"}
 
 
 def both(bare, under, form="{:.0f}"):
@@ -58,7 +58,7 @@ def line(scene, result, look, why, records):
     if result == "missing":
         print(f"     needs {', '.join(scene['needs'])}")
     if result == "closed":
-        print("     passed three times: take it off open.txt")
+        print("     listed as known to be red, and passed three times: off open.txt with it?")
     if result == "open":
         print(f"     known: {why}")
     for problem in look.get("once", ()):

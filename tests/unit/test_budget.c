@@ -10,7 +10,8 @@ static void fail_first_try(void)
 {
 	world_start(&world, 1);
 	budget_first_try(account, START_OF_TIME);
-	cr_assert_eq(budget_failure(account, false, START_OF_TIME, &world.random), 1);
+	cr_assert_eq(budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random),
+	             1);
 }
 
 static int64_t own_level(int64_t now)
@@ -97,17 +98,20 @@ Test(budget, the_streak_grows_by_retries_and_ends_once)
 {
 	fail_first_try();
 	for (int i = 0; i < 50; i++)
-		cr_expect_eq(budget_failure(account, false, START_OF_TIME, &world.random), 1,
-		             "50 parallel first tries are one failure of the destination");
-	cr_expect_eq(budget_failure(account, true, START_OF_TIME, &world.random), 2);
-	cr_expect_eq(budget_failure(account, true, START_OF_TIME + 5, &world.random), 3);
-	cr_expect_eq(budget_failure(account, false, START_OF_TIME + 9, &world.random), 3);
+		cr_expect_eq(
+		    budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random), 1,
+		    "50 parallel first tries are one failure of the destination");
+	cr_expect_eq(budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random), 2);
+	cr_expect_eq(
+	    budget_failure(account, true, START_OF_TIME + 5, START_OF_TIME + 5, &world.random), 3);
+	cr_expect_eq(
+	    budget_failure(account, false, START_OF_TIME + 9, START_OF_TIME + 9, &world.random), 3);
 	cr_expect_eq(world.budget.failed_at, START_OF_TIME + 9);
 	cr_expect_eq(budget_success(account, START_OF_TIME), 3);
 	cr_expect_eq(budget_success(account, START_OF_TIME), 0);
 	cr_expect_eq(world.budget.due_at, 0);
 	cr_expect_eq(world.budget.last_delay, 0);
-	cr_expect_eq(budget_failure(account, true, START_OF_TIME, &world.random), 1,
+	cr_expect_eq(budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random), 1,
 	             "a late failure of a retry starts anew");
 }
 
@@ -122,8 +126,10 @@ Test(budget, a_success_earns_in_both)
 	for (int i = 0; i < 999; i++)
 		budget_success(account, START_OF_TIME);
 	cr_expect_eq(own_level(START_OF_TIME), 10000);
+	cr_expect(budget_wants_success(account), "a failure is recent: answers are counted");
+	budget_success(account, START_OF_TIME + SECONDS(11));
 	cr_expect_not(budget_wants_success(account), "full and quiet: nothing to write");
-	budget_failure(account, false, START_OF_TIME, &world.random);
+	budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
 	cr_expect(budget_wants_success(account));
 }
 
@@ -138,7 +144,7 @@ Test(budget, due_is_the_delay_then_the_tokens_cut_by_the_probe)
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 0);
 
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + drawn), ADMITTED);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 100 * NS_PER_MS,
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 50 * NS_PER_MS,
 	             "one goes at the due moment, not all");
 
 	world.budget.due_at = 0;
@@ -157,17 +163,19 @@ Test(budget, delays_follow_the_streak)
 {
 	for (int32_t jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
 		static const double means_ms[4][3] = {
-			{ 105, 205, 405 }, { 150, 300, 600 }, { 200, 350, 575 }, { 200, 400, 800 }
+			{ 55, 205, 405 }, { 75, 300, 600 }, { 100, 200, 350 }, { 100, 400, 800 }
 		};
-		double sums[3] = { 0 }, waits[3] = { 0 };
+		double sums[3] = { 0 };
 
 		for (uint64_t seed = 0; seed < 20000; seed++) {
 			world_start(&world, seed * 977);
 			world.policy.backoff.jitter = jitter;
 			for (int n = 0; n < 3; n++) {
-				budget_failure(account, n > 0, START_OF_TIME, &world.random);
+				world.budget.began_at = START_OF_TIME - SECONDS(3600);
+				world.budget.streak = n;
+				budget_failure(account, true, START_OF_TIME, START_OF_TIME,
+				               &world.random);
 				sums[n] += world.budget.due_at - START_OF_TIME;
-				waits[n] += budget_delay(account, &world.random);
 			}
 		}
 		for (int n = 0; n < 3; n++) {
@@ -176,11 +184,121 @@ Test(budget, delays_follow_the_streak)
 			cr_expect_float_eq(sums[n] / 20000 / 1e6, mean, mean * 0.03,
 			                   "due, jitter %d, failure %d: %f", jitter, n + 1,
 			                   sums[n] / 20000 / 1e6);
-			cr_expect_float_eq(waits[n] / 20000 / 1e6, mean, mean * 0.03,
-			                   "wait, jitter %d, failure %d: %f", jitter, n + 1,
-			                   waits[n] / 20000 / 1e6);
 		}
 	}
+}
+
+Test(budget, no_delay_is_longer_than_the_streak_is_old)
+{
+	static const double ages_ms[] = { 0, 50, 300, 5000 };
+
+	for (int i = 0; i < 4; i++)
+		for (uint64_t seed = 0; seed < 1000; seed++) {
+			int64_t age = (int64_t)(ages_ms[i] * NS_PER_MS), base = 100 * NS_PER_MS;
+
+			world_start(&world, seed);
+			budget_first_try(account, START_OF_TIME);
+			budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
+			world.budget.streak = 9;
+			budget_failure(account, true, START_OF_TIME + age, START_OF_TIME + age,
+			               &world.random);
+			cr_assert_leq(world.budget.last_delay, age > base ? age : base);
+		}
+}
+
+Test(budget, failures_from_before_the_gate_draw_none)
+{
+	int64_t due;
+
+	fail_first_try();
+	due = world.budget.due_at;
+	for (int i = 1; i < 50; i++)
+		budget_failure(account, false, START_OF_TIME - 1, START_OF_TIME + i, &world.random);
+	cr_expect_eq(world.budget.due_at, due, "fifty in flight at a blip draw one gate");
+	budget_failure(account, true, START_OF_TIME + 60, START_OF_TIME + 99, &world.random);
+	cr_expect_neq(world.budget.due_at, due);
+}
+
+/* The gate of a streak that stands and has not been answered. */
+static void shut(void)
+{
+	fail_first_try();
+	world.policy.backoff.jitter = JITTER_NONE;
+	world.budget.due_at = 0;
+	budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random);
+}
+
+Test(budget, before_the_gate_a_repeat_is_refused_and_pays_nothing)
+{
+	shut();
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), REFUSED);
+	cr_expect_eq(own_level(START_OF_TIME), 10000);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), ADMITTED);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), REFUSED,
+	             "one goes when it opens, not all");
+}
+
+Test(budget, without_a_backoff_tokens_alone_decide)
+{
+	fail_first_try();
+	/* Also before a gate that an earlier configuration drew. */
+	atomic_store(&world.budget.due_at, START_OF_TIME + SECONDS(5));
+	world.policy.backoff.base = world.policy.backoff.min = 0;
+	for (int i = 0; i < 10; i++)
+		cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME), ADMITTED);
+	cr_expect_eq(own_level(START_OF_TIME), 0);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME), REFUSED);
+}
+
+Test(budget, the_gate_stands_open_while_the_destination_answers)
+{
+	shut();
+	budget_success(account, START_OF_TIME + 1);
+	for (int i = 0; i < 6; i++)
+		budget_failure(account, true, START_OF_TIME + 2, START_OF_TIME + 2, &world.random);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 3), ADMITTED);
+	budget_failure(account, true, START_OF_TIME + 3, START_OF_TIME + 3, &world.random);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 4), REFUSED, "the seventh");
+}
+
+Test(budget, the_first_after_a_gate_is_free_while_a_success_stands)
+{
+	int64_t now = START_OF_TIME + SECONDS(5);
+
+	shut();
+	world.process_rule.start = world.process_rule.floor = 0;
+	budget_success(account, START_OF_TIME);
+	for (int i = 0; i < 9; i++)
+		budget_failure(account, true, START_OF_TIME + i, START_OF_TIME + i, &world.random);
+	world.budget.due_at = now - 1;
+	world.budget.wanted_at = now - 2;
+	cr_expect_eq(budget_verdict(account, 100000, now), ADMITTED_PROBE);
+	cr_expect_eq(budget_verdict(account, 100000, now), REFUSED);
+}
+
+Test(budget, who_comes_rarely_goes)
+{
+	shut();
+	world.policy.bucket.start = 0;
+	world.policy.probe = SECONDS(3600);
+	for (int i = 1; i < 20; i++) {
+		int64_t now = START_OF_TIME + i * SECONDS(4.6);
+
+		cr_assert_neq(budget_verdict(account, 100000, now), REFUSED, "cycle %d", i);
+		budget_failure(account, true, now, now, &world.random);
+	}
+	cr_expect_eq(
+	    budget_verdict(account, 100000, START_OF_TIME + SECONDS(4.6) * 19 + SECONDS(4)),
+	    REFUSED);
+}
+
+Test(budget, before_the_servers_own_moment_nothing_goes)
+{
+	shut();
+	world.policy.retry_after_cap = SECONDS(120);
+	budget_retry_after(account, SECONDS(60), START_OF_TIME);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(59)), REFUSED);
+	cr_expect_neq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(61)), REFUSED);
 }
 
 Test(budget, wild_times_heal_within_one_probe)
@@ -208,13 +326,11 @@ Test(budget, hostile_cells_stay_in_range)
 	world_start(&world, 1);
 	for (int i = 0; i < 200000; i++) {
 		cell64 *cells = (cell64 *)&world.budget;
-		int64_t now = (int64_t)random_next(&random) >> random % 63, longest;
+		int64_t now = (int64_t)random_next(&random) >> random % 63;
 
 		for (unsigned c = 0; c < sizeof(world.budget) / sizeof(cell64); c++)
 			cells[c] = (int64_t)random_next(&random) >> random % 63;
 		world.process.holding = (int64_t)random_next(&random);
-		longest = world.policy.backoff.cap;
-		cr_assert(budget_delay(account, &random) <= longest);
 		cr_assert_geq(budget_token_wait(account, 1000, now), 0);
 		cr_assert(budget_token_wait(account, 1000, now) <= world.policy.probe);
 		cells[i % 7] = (int64_t)random_next(&random);
@@ -222,7 +338,7 @@ Test(budget, hostile_cells_stay_in_range)
 		cr_assert(budget_due(account, 1000, now) <= world.policy.probe);
 		budget_admit(account, (int64_t)random_next(&random), now);
 		cells[i % 7] = (int64_t)random_next(&random) >> random % 63;
-		cr_assert_geq(budget_failure(account, i % 2, now, &random), 1);
+		cr_assert_geq(budget_failure(account, i % 2, now, now, &random), 1);
 		cells[i % 7] = (int64_t)random_next(&random);
 		cr_assert_geq(budget_success(account, now), 0);
 		cr_assert_eq(world.budget.streak, 0);

@@ -44,7 +44,8 @@ static void fail_and_recover(struct racer *racer)
 	pthread_barrier_wait(racer->line);
 	for (int i = 0; i < FAILURES; i++) {
 		if (racer->number % 2)
-			budget_failure(account, true, START_OF_TIME + i, &random);
+			budget_failure(account, true, START_OF_TIME + i, START_OF_TIME + i,
+			               &random);
 		else
 			racer->sum += budget_success(account, START_OF_TIME + i);
 	}

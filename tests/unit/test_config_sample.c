@@ -121,8 +121,8 @@ Test(config_sample, the_defaults)
 	cr_expect_eq(config.policies[0].backoff.factor, 2000);
 	cr_expect_eq(config.policies[0].backoff.cap, 10 * NS_PER_S);
 	cr_expect_eq(config.policies[0].backoff.min, 10 * NS_PER_MS);
-	cr_expect_eq(config.policies[0].backoff.jitter, JITTER_FULL);
-	cr_expect_eq(config.policies[0].max_wait, 10 * NS_PER_S);
+	cr_expect_eq(config.policies[0].backoff.jitter, JITTER_EQUAL);
+	cr_expect_eq(config.policies[0].hold, 250 * NS_PER_MS);
 	cr_expect_eq(config.policies[0].horizon, 60 * NS_PER_S);
 	cr_expect_eq(config.policies[0].min_life, 2 * NS_PER_S);
 	cr_expect_eq(config.policies[0].nonblocking, NONBLOCKING_PARK);

@@ -19,6 +19,7 @@ static const struct good goods[] = {
 	{ KEY_DESTINATION_base, "1500us", 1500000, "1500us" },
 	{ KEY_DESTINATION_base, "1.5s", 1500 * NS_PER_MS, "1500ms" },
 	{ KEY_DESTINATION_base, "0.001s", NS_PER_MS, "1ms" },
+	{ KEY_DESTINATION_base, "0", 0, "0" },
 	{ KEY_DESTINATION_base, "1h", 3600 * NS_PER_S, "1h" },
 	{ KEY_DESTINATION_horizon, "1m", 60 * NS_PER_S, "60s" },
 	{ KEY_DESTINATION_horizon, "120s", 120 * NS_PER_S, "2m" },
@@ -130,9 +131,9 @@ static const struct bad bads[] = {
 	{ KEY_DESTINATION_base, "1.0000000s", "not a time" },
 	{ KEY_DESTINATION_min, "0.0000001us", "not a time" },
 	{ KEY_DESTINATION_min, "0.0001us", "not a time" },
-	{ KEY_DESTINATION_base, "0", "out of range: 1ms to 1h" },
-	{ KEY_DESTINATION_base, "2h", "out of range: 1ms to 1h" },
-	{ KEY_DESTINATION_base, "9223372036854775807h", "out of range: 1ms to 1h" },
+	{ KEY_DESTINATION_cap, "0", "out of range: 1ms to 1h" },
+	{ KEY_DESTINATION_base, "2h", "out of range: 0 to 1h" },
+	{ KEY_DESTINATION_base, "9223372036854775807h", "out of range: 0 to 1h" },
 	{ KEY_DESTINATION_base, "9223372036854775808us", "out of range" },
 	{ KEY_DESTINATION_base, "99999999999999999999999999999999s", "out of range" },
 	{ KEY_DESTINATION_probe, "0", "out of range: 100ms to 1h" },
@@ -276,7 +277,7 @@ Test(config_value, nearest_names)
 	cr_expect_eq(edit_distance("kitten", "sitting"), 3);
 	cr_expect_eq(edit_distance("floor", "floor"), 0);
 	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "flor")->name, "floor");
-	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "maxwait")->name, "max_wait");
+	cr_expect_str_eq(nearest_key(SECTION_DESTINATION, "holds")->name, "hold");
 	cr_expect_str_eq(nearest_key(SECTION_LOG, "traces")->name, "trace");
 	cr_expect_str_eq(nearest_section("budgets"), "budget");
 	cr_expect_str_eq(nearest_section("dest"), "destination");

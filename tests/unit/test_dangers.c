@@ -38,7 +38,7 @@ Test(dangers, each_has_its_line_its_reason_and_what_is_usual)
 		{ "earn = 100%\n", "2: risky: earn = 100%" },
 		{ "capacity = 1000\n", "2: risky: capacity = 1000" },
 		{ "probe = 1h\n", "2: risky: probe = 1h" },
-		{ "max_wait = 11s\n", "2: risky: max_wait = 11s" },
+		{ "hold = 2s\n", "2: risky: hold = 2s" },
 		{ "jitter = none\n", "2: risky: jitter = none: all who failed at the same moment "
 		                     "come back at the same moment; usual: full or equal" },
 		{ "breaker = on\nbreaker_failures = 1\n", "3: risky: breaker_failures = 1" },
@@ -64,7 +64,7 @@ Test(dangers, what_is_usual_or_has_no_effect_is_not_told)
 		"breaker_failures = 1\nbreaker_volume = 1\n", /* no breaker */
 		"breaker = on\nbreaker_failures = 0\n",       /* it does not open by these */
 		"breaker = on\nbreaker_rate = 0\nbreaker_volume = 1\n",
-		"jitter = decorrelated\nmax_wait = 10s\nprobe = 5m\ncapacity = 500\n",
+		"jitter = decorrelated\nhold = 1s\nprobe = 5m\ncapacity = 500\n",
 		"floor = 2/s\n",
 		"preset = aws\n",
 		"preset = linkerd\n",

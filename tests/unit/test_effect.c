@@ -47,14 +47,13 @@ Test(effect, keys_of_http_need_a_status_that_is_read)
 	cr_expect_eq(notes_on("[destination default]\nhttp = off\nhttp_status = 502\n"
 	                      "http_deny = reset\nretry_after_cap = 5s\n"),
 	             3);
-	expect_said("3: note: http_status has no effect here: it takes http = auto or on");
-	expect_said("4: note: http_deny has no effect here: it takes http = auto or on and an "
+	expect_said("3: note: http_status has no effect here: it takes http = on");
+	expect_said("4: note: http_deny has no effect here: it takes http = on and an "
 	            "http_status other than none");
 	expect_said("5: note: retry_after_cap has no effect here");
 	cr_expect_eq(notes_on("[destination default]\nhttp = on\nhttp_status = none\n"
 	                      "http_deny = reset\nretry_after_cap = 5s\n"),
-	             3);
-	expect_said("2: note: http has no effect here: it takes an http_status other than none");
+	             2);
 	for (int i = 0; i < 2; i++)
 		cr_expect_eq(notes_on(i == 0 ? "[destination default]\nhttp = on\n"
 		                               "http_status = 502\nhttp_deny = reset\n"
@@ -75,21 +74,7 @@ Test(effect, reply_errno_needs_a_reply_timeout)
 	cr_expect_eq(notes_on("[destination default]\nreply_errno = ECONNRESET\n"
 	                      "reply_timeout = 9s\n"),
 	             0);
-	cr_expect_eq(notes_on("[destination default]\nconnect_timeout = 9s\nmax_wait = 0\n"), 0);
-}
-
-Test(effect, a_spread_needs_a_wait_or_a_park)
-{
-	const char *base = "[destination default]\nreconnect_spread = 9s\n%s%s";
-	char text[160];
-
-	for (int i = 0; i < 4; i++) {
-		snprintf(text, sizeof(text), base, i & 1 ? "max_wait = 0\n" : "",
-		         i & 2 ? "nonblocking = redirect\n" : "");
-		cr_expect_eq(notes_on(text), i == 3, "%s", text);
-	}
-	expect_said("2: note: reconnect_spread has no effect here: it takes a max_wait above 0, or "
-	            "nonblocking = park");
+	cr_expect_eq(notes_on("[destination default]\nconnect_timeout = 9s\nhold = 0\n"), 0);
 }
 
 Test(effect, what_a_section_inherits_may_have_its_effect_there)

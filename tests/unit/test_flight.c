@@ -285,7 +285,7 @@ Test(flight, of_every_datagram_that_is_answered)
 	}
 	cr_assert_eq(in_flight(talk.destination), 3);
 	cr_assert_eq(permits(talk.destination), 1);
-	cr_expect_eq(datagram_received(fd, 1, 0, NULL, 0), 1);
+	cr_expect_eq(datagram_received(fd, 1, 0, NULL, 0, NULL, 0), 1);
 	cr_expect_eq(in_flight(talk.destination), 1, "the connection");
 	cr_expect_eq(permits(talk.destination), 0);
 	cr_expect(breaker_is_closed(&budget->breaker));

@@ -131,11 +131,24 @@ Test(guess, an_ipv6_lookup_without_an_answer_is_no_failure)
 		attempt_settle_lookup(&try, 0);
 	}
 	cr_assert_eq(retries(), 0);
+}
+
+Test(guess, that_there_is_no_such_name_is_an_answer)
+{
+	struct addrinfo hints = { .ai_family = AF_INET };
+	struct attempt try;
+
 	for (int i = 0; i < 5; i++) {
-		cr_assert(attempt_begin_lookup(&try, "v4only.test", &hints));
+		cr_assert(attempt_begin_lookup(&try, "missing.test", &hints));
 		attempt_settle_lookup(&try, EAI_NONAME);
 	}
-	cr_assert_eq(retries(), 4, "of the other family it is");
+	cr_assert_eq(retries(), 0);
+	cr_assert_eq(try.trial.destination->tally.failures[FAILURE_LOOKUP], 0);
+	for (int i = 0; i < 5; i++) {
+		cr_assert(attempt_begin_lookup(&try, "missing.test", &hints));
+		attempt_settle_lookup(&try, EAI_AGAIN);
+	}
+	cr_assert_eq(retries(), 4);
 }
 
 Test(guess, that_a_name_has_no_such_address_ends_a_streak)

@@ -15,38 +15,30 @@
 
 static struct world world;
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int64_t greater(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* What one call comes to: true if an attempt goes. It advances the clock by what it waits. */
+/* What one call comes to: true if an attempt goes. It advances the clock by what it is held. */
 static bool call_blocking(int64_t cost, int64_t *now)
 {
-	int64_t delay = budget_delay(&world.account, &world.random);
-	int64_t wait = greater(delay - (*now - world.budget.failed_at),
-	                       budget_token_wait(&world.account, cost, *now));
-
-	*now += lesser(greater(wait, 0), world.policy.max_wait);
-	return budget_admit(&world.account, cost, *now) != REFUSED;
+	if (budget_verdict(&world.account, cost, *now) != REFUSED)
+		return true;
+	*now += world.policy.hold;
+	return budget_verdict(&world.account, cost, *now) != REFUSED;
 }
 
 static bool call_nonblocking(int64_t cost, int64_t *now)
 {
-	return budget_due(&world.account, cost, *now) == 0 &&
-	       budget_admit(&world.account, cost, *now) != REFUSED;
+	return budget_verdict(&world.account, cost, *now) != REFUSED;
 }
 
 /* Plays the outage and the recovery with world.policy; fails the test on a lock-out. */
 static void play(bool blocking, uint64_t seed)
 {
 	const struct policy *policy = &world.policy;
-	int64_t bound = policy->probe + STEP + (blocking ? policy->max_wait : 0);
+	int64_t bound = policy->probe + STEP + (blocking ? policy->hold : 0);
 	int64_t now = START_OF_TIME, admitted = now;
 	bool (*call)(int64_t, int64_t *) = blocking ? call_blocking : call_nonblocking;
 
@@ -54,7 +46,7 @@ static void play(bool blocking, uint64_t seed)
 	memset(&world.budget, 0, sizeof(world.budget));
 	memset(&world.process, 0, sizeof(world.process));
 	budget_first_try(&world.account, now);
-	budget_failure(&world.account, false, now, &world.random);
+	budget_failure(&world.account, false, now, now, &world.random);
 	for (unsigned i = 0;; i++) {
 		int64_t cost = budget_cost(policy, i % 3 ? FAILURE_REFUSED : FAILURE_TIMEOUT);
 		int64_t pause = STEP, since;
@@ -66,19 +58,19 @@ static void play(bool blocking, uint64_t seed)
 		    now - since <= bound,
 		    "locked out for %.3f s: %s seed %lu capacity %ld earn %ld floor %ld "
 		    "start %ld threshold %ld cost %ld/%ld probe %ld base %ld factor %ld cap "
-		    "%ld min %ld jitter %d max_wait %ld process %ld",
+		    "%ld min %ld jitter %d hold %ld process %ld",
 		    (double)(now - since) / 1e9, blocking ? "blocking" : "non-blocking",
 		    (unsigned long)seed, (long)policy->bucket.capacity, (long)policy->bucket.earn,
 		    (long)policy->bucket.floor, (long)policy->bucket.start,
 		    (long)policy->bucket.threshold, (long)policy->cost, (long)policy->cost_timeout,
 		    (long)policy->probe, (long)policy->backoff.base, (long)policy->backoff.factor,
 		    (long)policy->backoff.cap, (long)policy->backoff.min, policy->backoff.jitter,
-		    (long)policy->max_wait, (long)world.process_rule.capacity);
+		    (long)policy->hold, (long)world.process_rule.capacity);
 		if (gone) {
 			if (up)
 				break;
 			admitted = now;
-			budget_failure(&world.account, true, now, &world.random);
+			budget_failure(&world.account, true, now, now, &world.random);
 		} else if (up) {
 			/* An hour's probe is not sat out in hundredths of a second. */
 			pause = greater(STEP, budget_token_wait(&world.account, cost, now) / 2);
@@ -207,7 +199,7 @@ Test(lockout, a_grid_beyond_the_key_table)
 		world.policy.cost = PICK(0, TOKENS(1), TOKENS(1000));
 		world.policy.cost_timeout = PICK(0, TOKENS(1), TOKENS(1000));
 		world.policy.probe = PICK(100 * NS_PER_MS, SECONDS(10), SECONDS(3600));
-		world.policy.max_wait = PICK(0, SECONDS(10), SECONDS(3600));
+		world.policy.hold = PICK(0, SECONDS(1), SECONDS(10));
 		play_all(random_next(&random));
 	}
 }
@@ -265,7 +257,7 @@ Test(lockout, scribbled_cells)
 		 * ring have gone by. */
 		bound = SECONDS(3) + (i & 1 ? SECONDS(4) * 33 / 10 : 0);
 		budget_first_try(&world.account, now);
-		budget_failure(&world.account, false, now, &world.random);
+		budget_failure(&world.account, false, now, now, &world.random);
 		if (i % 3)
 			atomic_store(&cells[i % words], any_value());
 		else

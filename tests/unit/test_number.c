@@ -4,6 +4,7 @@
 #include "track_fixture.h"
 
 #include "pace/pace.h"
+#include "track/tries.h"
 
 TestSuite(number, .init = start_shim);
 
@@ -23,12 +24,16 @@ static void start_dead(void)
 	policy->backoff = (struct backoff_rule) {
 		.base = WAIT, .factor = 1000, .cap = WAIT, .jitter = JITTER_NONE
 	};
+	policy->hold = 2 * WAIT;
 	server = serve(-1);
 }
 
 static void begin(void)
 {
+	const struct timeval bound = { .tv_sec = WAIT / NS_PER_S };
+
 	host = socket(AF_INET, SOCK_STREAM, 0);
+	cr_assert_eq(setsockopt(host, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof(bound)), 0);
 	cr_assert(attempt_begin_connect(&try, host, (struct sockaddr *)&server.address,
 	                                sizeof(server.address)));
 }
@@ -43,6 +48,8 @@ static void begin_retry(void)
 	host_close(first);
 	begin();
 	cr_assert(try.trial.retry);
+	for (int i = 0; i <= 10; i++) /* a thread that spins */
+		tries_refused(try.began);
 }
 
 /* Dice that let the next reconnect wait for most of WAIT. */
@@ -64,7 +71,6 @@ static void begin_reconnect(void)
 {
 	start_dead();
 	policy->reconnect_spread = 24 * 3600 * NS_PER_S;
-	policy->max_wait = WAIT;
 	begin();
 	load_dice();
 	for (int i = 0; i <= SPREAD_MANY; i++)

@@ -2,6 +2,8 @@
 /* The oracle that is asked when a number is given up: what no hook saw. */
 #include "track_fixture.h"
 
+#include "track/waiting.h"
+
 TestSuite(oracle, .init = start_shim);
 
 Test(oracle, bytes_read_by_a_raw_call_are_a_success)
@@ -44,10 +46,47 @@ Test(oracle, the_end_unseen_is_dropped)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(oracle, the_end_unseen_of_a_silent_connection_is_dropped)
+/* Who only asks whether somebody listens, or wakes whoever does, must hear the same each time. */
+Test(oracle, the_end_unseen_of_a_silent_connection_says_nothing_unless_it_comes_often)
+{
+	struct server server = serve(16);
+	struct talk talk;
+
+	for (int i = 0; i < 9; i++) {
+		talk = talk_to(&server);
+		peer_closes(&talk);
+		host_close(talk.host);
+	}
+	EXPECT_NOTHING(talk.destination);
+	/* The second may have turned since the first of them. */
+	for (int i = 0; i < 19 && talk.destination->budget.streak == 0; i++) {
+		talk = talk_to(&server);
+		peer_closes(&talk);
+		host_close(talk.host);
+	}
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
+Test(oracle, the_end_unseen_of_a_silent_connection_is_dropped_after_a_failure)
+{
+	struct server server = serve(16);
+	struct talk talk = talk_to(&server);
+
+	host_send(talk.host, "ask");
+	peer_resets(&talk);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_RESET);
+	talk = talk_to(&server);
+	peer_closes(&talk);
+	host_close(talk.host);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_DROPPED], 1);
+}
+
+Test(oracle, the_end_of_a_connection_that_the_host_tried_to_read_is_dropped)
 {
 	struct talk talk = talk_start();
 
+	cr_assert_eq(host_recv(talk.host, 1, MSG_DONTWAIT), -1);
 	peer_closes(&talk);
 	host_close(talk.host);
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
@@ -108,15 +147,67 @@ Test(oracle, a_short_one_way_life_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
+/* A destination that answers within milliseconds. */
+static struct talk talk_to_the_quick(void)
+{
+	struct server server = serve(8);
+	struct talk quick = talk_to(&server);
+
+	one_turn(&quick);
+	cr_assert(quick.destination->answer_time > 0);
+	quick.destination->answer_time = NS_PER_MS; /* however slow this machine is */
+	host_close(quick.host);
+	return talk_to(&server);
+}
+
 Test(oracle, a_request_without_an_answer_for_a_second_is_a_timeout)
 {
-	struct talk talk = talk_start();
+	struct talk talk = talk_to_the_quick();
 
 	host_send(talk.host, "ask");
 	until_acknowledged(talk.host);
 	usleep(1100000);
 	host_close(talk.host);
-	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
+}
+
+/* Nobody has ever been answered there: a sender that talks one way, and rests. */
+Test(oracle, a_quiet_second_where_nothing_was_ever_answered_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "log");
+	until_acknowledged(talk.host);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_NOTHING(talk.destination);
+}
+
+/* A long poll, whose client has had enough. */
+Test(oracle, a_wait_as_long_as_answers_take_is_nothing)
+{
+	struct talk talk = talk_to_the_quick();
+
+	talk.destination->answer_time = 500 * NS_PER_MS;
+	host_send(talk.host, "ask");
+	until_acknowledged(talk.host);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
+}
+
+Test(oracle, a_wait_on_a_kept_connection_as_long_as_answers_take_is_nothing)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	usleep(20000); /* the kernel's own times are in ms */
+	talk.destination->answer_time = 500 * NS_PER_MS;
+	host_send(talk.host, "ask");
+	until_acknowledged(talk.host);
+	usleep(1100000);
+	host_close(talk.host);
+	EXPECT_SUCCESS(talk.destination);
 }
 
 Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_timeout)
@@ -125,6 +216,7 @@ Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_
 
 	one_turn(&talk);
 	usleep(20000); /* the kernel's own times are in ms */
+	talk.destination->answer_time = NS_PER_MS;
 	host_send(talk.host, "ask");
 	until_acknowledged(talk.host);
 	usleep(1100000);
@@ -267,12 +359,71 @@ Test(oracle, a_spare_connection_is_nothing)
 
 Test(oracle, a_greeting_waited_for_in_vain_is_a_timeout)
 {
+	struct talk talk = talk_to_the_quick();
+
+	cr_assert_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
+	back_date(&talk, 1001);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
+}
+
+Test(oracle, a_peek_for_a_greeting_that_never_came_there_is_nothing)
+{
 	struct talk talk = talk_start();
 
 	cr_assert_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
 	back_date(&talk, 1001);
 	host_close(talk.host);
-	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+	EXPECT_NOTHING(talk.destination);
+}
+
+/* How soon answers come is learned from the first on each connection. */
+Test(oracle, learns_how_soon_answers_come)
+{
+	struct talk talk = talk_start();
+	int64_t first;
+
+	one_turn(&talk);
+	first = talk.destination->answer_time;
+	cr_expect(first > 0 && first < 5 * NS_PER_S, "%ld", (long)first);
+	waiting_answered(talk.destination, first + 800 * NS_PER_MS);
+	cr_expect(talk.destination->answer_time > first + 50 * NS_PER_MS &&
+	          talk.destination->answer_time < first + 200 * NS_PER_MS);
+	cr_expect_not(waiting_is_timeout(talk.destination, 999 * NS_PER_MS));
+	cr_expect(waiting_is_timeout(talk.destination, 100 * NS_PER_S));
+	talk.destination->answer_time = INT64_MIN; /* scribbled over */
+	cr_expect_not(waiting_is_timeout(talk.destination, 100 * NS_PER_S));
+	waiting_answered(talk.destination, NS_PER_MS);
+	cr_expect_eq(talk.destination->answer_time, NS_PER_MS);
+}
+
+/* The success of a one-way life is taken back where the peer ends it without a word. */
+static void lives_and_is_dropped(bool seen)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->budget.streak = 3;
+	host_send(talk.host, "log");
+	until_acknowledged(talk.host);
+	back_date(&talk, 2001);
+	host_send(talk.host, "log");
+	EXPECT_SUCCESS(talk.destination);
+	peer_hears(&talk);
+	peer_closes(&talk);
+	if (seen)
+		cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
+}
+
+Test(oracle, a_one_way_life_that_the_peer_ends_is_dropped)
+{
+	lives_and_is_dropped(true);
+}
+
+Test(oracle, a_one_way_life_that_the_peer_ends_unseen_is_dropped)
+{
+	lives_and_is_dropped(false);
 }
 
 Test(oracle, hanging_up_asks_too)

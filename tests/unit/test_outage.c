@@ -6,34 +6,29 @@ static struct world world;
 static const struct account *const account = &world.account;
 
 /* Attempts that a program makes on a dead destination, 0..until, if it calls a blocking connect
- * again as soon as it fails. The body is what the shim does for each call. */
+ * again as soon as it fails. The body is what the shim does for each call of a thread that spins.
+ */
 static void loop_on_outage(struct world *loop, const int64_t *until, int *attempts, int periods)
 {
 	const struct account *mine = &loop->account;
-	int64_t now = START_OF_TIME, failed_at = now, cost;
+	int64_t now = START_OF_TIME, cost = budget_cost(&loop->policy, FAILURE_REFUSED);
 	int period = 0;
 
 	attempts[0] = 1;
 	budget_first_try(mine, now);
-	budget_failure(mine, false, now, &loop->random);
+	budget_failure(mine, false, now, now, &loop->random);
 	for (;;) {
-		int64_t left = budget_delay(mine, &loop->random) - (now - failed_at), wait;
-
-		cost = budget_cost(&loop->policy, FAILURE_REFUSED);
-		wait = budget_token_wait(mine, cost, now);
-		wait = wait > left ? wait : left;
-		wait = wait > 0 ? wait : 0;
-		now += wait < loop->policy.max_wait ? wait : loop->policy.max_wait;
+		now += 20000; /* the program's own turn of the loop */
+		if (budget_verdict(mine, cost, now) == REFUSED) {
+			now += loop->policy.hold;
+			if (budget_verdict(mine, cost, now) == REFUSED)
+				continue;
+		}
 		while (now - START_OF_TIME >= until[period])
 			if (++period == periods)
 				return;
-		if (budget_admit(mine, cost, now) == REFUSED) {
-			now += 20000; /* the program's own turn of the loop */
-			continue;
-		}
 		attempts[period]++;
-		failed_at = now;
-		budget_failure(mine, true, now, &loop->random);
+		budget_failure(mine, true, now, now, &loop->random);
 	}
 }
 
@@ -85,7 +80,7 @@ static double load_with_failures(int percent, bool budgeted)
 				budget_success(account, now);
 				break;
 			}
-			budget_failure(account, try > 0, now, &world.random);
+			budget_failure(account, try > 0, now, now, &world.random);
 		}
 	}
 	return attempts / (double)requests;

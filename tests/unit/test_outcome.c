@@ -2,6 +2,8 @@
 /* Outcomes of connects, each way in which a host learns them. */
 #include "track_fixture.h"
 
+#include "track/waiting.h"
+
 TestSuite(outcome, .init = start_shim);
 
 Test(outcome, a_refused_connect)
@@ -156,6 +158,40 @@ Test(outcome, a_young_connect_that_is_given_up_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
+/* A client that gives a connect 200 ms does so each time. */
+Test(outcome, young_connects_that_are_given_up_one_after_another_are_timeouts)
+{
+	struct server server = deaf_server();
+	struct talk talk;
+
+	for (int i = 1; i <= 4; i++) {
+		talk = unanswered(&server);
+		back_date(&talk, 200);
+		host_close(talk.host);
+		cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], i < 3 ? 0 : i - 2,
+		             "%d", i);
+	}
+	waiting_answered(talk.destination, NS_PER_MS);
+	talk = unanswered(&server);
+	back_date(&talk, 200);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 0, 2, FAILURE_TIMEOUT);
+}
+
+/* With another beside it. */
+Test(outcome, young_connects_that_lose_a_race_are_nothing)
+{
+	struct server server = deaf_server();
+	struct talk winner = unanswered(&server), talk;
+
+	for (int i = 0; i < 4; i++) {
+		talk = unanswered(&server);
+		back_date(&talk, 200);
+		host_close(talk.host);
+	}
+	EXPECT_NOTHING(winner.destination);
+}
+
 Test(outcome, an_old_connect_that_is_given_up_is_a_timeout)
 {
 	struct server server = deaf_server();
@@ -199,4 +235,19 @@ Test(outcome, a_connect_whose_number_was_closed_counts_once)
 	cr_assert_eq(attempt_settle(&try, -1), -1);
 	cr_expect_eq(errno, ETIMEDOUT);
 	EXPECT_FAILED(destination_at_port(&server), FAILURE_TIMEOUT);
+}
+
+/* What asks for a trial has an unset one on its stack. */
+Test(outcome, a_trial_is_set_in_all_its_parts)
+{
+	struct talk talk = talk_start();
+	struct trial trial;
+
+	memset(&trial, 1, sizeof(trial));
+	cr_assert(trial_of(talk.entry, &trial));
+	cr_expect_not(trial.mute, "a failure is seen when it comes, and no datagram's");
+	cr_expect_not(trial.retry);
+	cr_expect_not(trial.probe);
+	close(talk.peer);
+	host_close(talk.host);
 }

@@ -145,13 +145,13 @@ Test(presets, none_locks_out, .init = make_folder, .fini = remove_folder)
 		cr_assert_eq(read_text(text), 0, "%s", said);
 		defaults = config.policies[0];
 		world.policy = defaults;
-		budget_failure(&world.account, false, now, &world.random);
+		budget_failure(&world.account, false, now, now, &world.random);
 		for (int i = 0; i < 60000; i++, now += 10 * NS_PER_MS) {
 			if (budget_admit(&world.account, world.policy.cost, now) != REFUSED) {
 				cr_assert_leq(now - last, world.policy.probe + SECONDS(1), "%s",
 				              text);
 				last = now;
-				budget_failure(&world.account, true, now, &world.random);
+				budget_failure(&world.account, true, now, now, &world.random);
 			}
 		}
 		cr_assert_leq(now - last, world.policy.probe + SECONDS(1), "%s", text);

@@ -13,7 +13,6 @@
 static void start_http(void)
 {
 	start_shim();
-	((struct config *)config_current())->policies[0].http = HTTP_ON;
 }
 
 TestSuite(reply, .init = start_http);
@@ -63,10 +62,21 @@ Test(reply, of_failure_is_no_success)
 	cr_expect_eq(talk.destination->budget.not_before, 0);
 }
 
+Test(reply, of_a_gateway_that_reaches_nobody_is_a_failure)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 502 X\r\n\r\n", 64);
+	asks(&talk, ASK);
+	replies(&talk, "HTTP/1.1 504 X\r\n\r\n", 64);
+	EXPECT_COUNTED(talk.destination, 0, 2, FAILURE_STATUS);
+}
+
 Test(reply, of_another_status_is_a_success)
 {
 	static const char *const fine[] = { FINE, "HTTP/1.0 404 Not found\r\n\r\n",
-		                            "HTTP/1.1 301 X\r\n\r\n", "HTTP/1.1 502 X\r\n\r\n" };
+		                            "HTTP/1.1 301 X\r\n\r\n", "HTTP/1.1 501 X\r\n\r\n" };
 	struct talk talk = talk_start();
 
 	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++) {
@@ -278,6 +288,50 @@ Test(reply, that_fails_is_answered_by_its_own_request)
 	cr_expect_eq(one.destination->tally.retries, 3);
 }
 
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
+
+/* The head is judged when nobody knows of which request it is. */
+Test(reply, of_failure_makes_no_retry_of_a_request_that_is_not_whole)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, POST "one.");
+	replies(&talk, BUSY, 64);
+	for (int i = 0; i < 3; i++) {
+		cr_expect_not(asks(&talk, POST));
+		cr_expect(talk.entry->traits & TRAIT_PARTIAL);
+		cr_expect_eq(talk.entry->print, 0);
+		cr_expect_not(asks(&talk, "two."));
+		cr_expect_not(talk.entry->traits & TRAIT_PARTIAL);
+		cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
+		cr_expect_neq(talk.entry->print, 0);
+		cr_expect_eq(!(talk.entry->traits & TRAIT_RETRY), i == 0, "%d", i);
+		replies(&talk, BUSY, 64);
+	}
+	cr_expect(asks(&talk, POST "two."));
+	replies(&talk, FINE, 64);
+}
+
+/* A body that goes by a call which shows no bytes, or that goes in part only. */
+Test(reply, to_a_request_that_was_not_seen_whole)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, "GET / HTTP/1.1\r\n\r\n");
+	replies(&talk, BUSY, 64);
+	for (int i = 0; i < 2; i++) {
+		cr_expect_not(asks(&talk, POST));
+		cr_expect(socket_watched(talk.host) & WATCH_WRITE);
+		if (i == 1)
+			traffic_look(talk.host, "on", 2);
+		traffic_sent(talk.host, i == 0 ? 4 : 1, 0, 0);
+		cr_expect_not(talk.entry->traits & TRAIT_PARTIAL);
+		cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
+		cr_expect_eq(talk.entry->print, 0);
+		replies(&talk, BUSY, 64);
+	}
+}
+
 /* Another thread has the reply before the one that sends is back from its call. */
 Test(reply, may_be_read_before_the_send_returns)
 {
@@ -342,7 +396,7 @@ Test(reply, is_not_read_where_the_file_says_so)
 {
 	struct talk talk;
 
-	((struct config *)config_current())->policies[0].http = HTTP_AUTO; /* not on this port */
+	((struct config *)config_current())->policies[0].http = HTTP_OFF;
 	talk = talk_start();
 	asks(&talk, ASK);
 	replies(&talk, BUSY, 64);
@@ -357,6 +411,8 @@ Test(reply, after_it_all_is_calm_again)
 	replies(&talk, BUSY, 64);
 	asks(&talk, ASK);
 	replies(&talk, FINE, 64);
+	/* Answers are counted for as long as a failure is recent. */
+	atomic_fetch_sub(&talk.destination->budget.allowance.failed_at, 2 * ALLOWANCE_WINDOW);
 	for (int i = 0; i < 50; i++) {
 		asks(&talk, ASK);
 		replies(&talk, FINE, 64);

@@ -43,17 +43,15 @@ Test(request, what_varies_between_is_passed_over)
 	cr_assert_eq(print_of(one), print_of(other));
 }
 
-Test(request, a_line_without_end_is_read_so_far)
+Test(request, without_a_head_every_byte_tells)
 {
 	char one[1024], other[1024];
 
 	memset(one, 'a', sizeof(one));
 	memset(other, 'a', sizeof(other));
-	other[127] = 'b';
-	cr_assert_neq(request_print(one, sizeof(one)), request_print(other, sizeof(other)));
-	other[127] = 'a';
-	other[128] = 'b';
 	cr_assert_eq(request_print(one, sizeof(one)), request_print(other, sizeof(other)));
+	other[500] = 'b';
+	cr_assert_neq(request_print(one, sizeof(one)), request_print(other, sizeof(other)));
 }
 
 Test(request, some_tell_nothing)
@@ -65,4 +63,105 @@ Test(request, some_tell_nothing)
 	cr_assert_neq(request_print("\x16\x05\x01", 3), 0);
 	for (size_t n = 1; n < 4; n++)
 		cr_assert_neq(request_print("get", n), 0);
+}
+
+#define RPC "POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\n\r\n"
+
+/* The same URL for all, and only the body tells: in its middle, too. */
+Test(request, the_whole_body_tells)
+{
+	uint32_t one = print_of(RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n");
+
+	cr_assert_neq(one, 0);
+	cr_assert_neq(one, print_of(RPC "{\"method\": \"buy\", \"id\": 1, \"unit\": 100}\n"));
+	cr_assert_eq(one, print_of("POST /rpc HTTP/1.1\r\nX-Try: 2\r\ncontent-length:40\r\n\r\n"
+	                           "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n"));
+}
+
+Test(request, a_long_target_tells)
+{
+	char one[600], other[600];
+
+	memset(one, 'a', sizeof(one));
+	memcpy(one, "GET /", 5);
+	strcpy(one + 400, " HTTP/1.1\r\n\r\n");
+	memcpy(other, one, sizeof(one));
+	other[399] = 'b';
+	cr_assert_neq(print_of(one), print_of(other));
+}
+
+Test(request, what_is_not_whole_has_none)
+{
+	cr_assert_eq(print_of(RPC), 0);
+	cr_assert_eq(print_of(RPC "{\"method\": \"pay\""), 0);
+	cr_assert_eq(print_of("GET /u/1 HTTP/1.1\r\nHost: a\r\n"), 0);
+	cr_assert_eq(print_of("GET /u"), 0);
+	cr_assert_neq(print_of("GET /u HTTP/1.1\r\n\r\n"), 0);
+	cr_assert_neq(print_of("POST /u HTTP/1.1\r\nContent-Length: 0\r\n\r\n"), 0);
+}
+
+#define CHUNKED "POST /u HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+Test(request, a_chunked_body_is_whole_with_its_last_chunk)
+{
+	uint32_t one = print_of(CHUNKED "5\r\nhello\r\n0\r\n\r\n");
+
+	cr_assert_neq(one, 0);
+	cr_assert_eq(print_of(CHUNKED), 0);
+	cr_assert_eq(print_of(CHUNKED "5\r\nhello\r\n"), 0);
+	cr_assert_eq(print_of(CHUNKED "5\r\nhello\r\n0\r\n"), 0);
+	cr_assert_neq(print_of(CHUNKED "5\r\nhullo\r\n0\r\n\r\n"), one);
+	cr_assert_eq(print_of(CHUNKED "2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nEnd: 1\r\n\r\n"), one);
+}
+
+/* In whatever pieces it is written. */
+Test(request, pieces_make_no_difference)
+{
+	static const char *const whole[] = {
+		RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n",
+		CHUNKED "5\r\nhello\r\n10;x\r\n0123456789abcdef\r\n0\r\n\r\n",
+		"GET /u/1 HTTP/1.0\r\nHost: a\r\n\r\n",
+	};
+
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
+		size_t n = strlen(whole[i]);
+
+		for (size_t cut = 5; cut < n; cut++) {
+			struct request_reader reader = { 0 };
+			uint32_t print;
+
+			request_read(&reader, whole[i], cut);
+			cr_expect_eq(request_said(&reader, &print), REQUEST_PARTIAL, "%zu", cut);
+			cr_expect_eq(print, 0);
+			request_read(&reader, whole[i] + cut, n - cut);
+			cr_expect_eq(request_said(&reader, &print), REQUEST_WHOLE, "%zu", cut);
+			cr_expect_eq(print, print_of(whole[i]));
+		}
+	}
+}
+
+Test(request, one_that_is_too_long_has_none)
+{
+	static char body[REQUEST_MOST + 1];
+
+	memset(body, 'x', sizeof(body));
+	cr_assert_eq(request_print(body, sizeof(body)), 0);
+	cr_assert_neq(request_print(body, sizeof(body) - 1), 0);
+	cr_assert_eq(print_of("PUT /u HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx"),
+	             0);
+}
+
+/* What every connection begins with is no request. */
+Test(request, preambles_tell_nothing)
+{
+	const char startup[] = "\0\0\0\x10\0\x03\0\0user\0me\0";
+	const char tls[] = "\0\0\0\x08\x04\xd2\x16\x2f";
+
+	cr_assert_eq(request_print(startup, sizeof(startup)), 0);
+	cr_assert_eq(request_print(tls, 8), 0);
+	cr_assert_eq(print_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0);
+	cr_assert_eq(request_print("AMQP\0\0\x09\x01", 8), 0);
+	cr_assert_eq(print_of("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"), 0);
+	cr_assert_neq(print_of("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 0);
+	cr_assert_eq(request_print("\0\0\1\x07", 4), 0);
 }

@@ -397,7 +397,7 @@ static double added_load(int percent, enum strategy strategy)
 				budget_success(account, now);
 				break;
 			}
-			budget_failure(account, try > 0, now, &world.random);
+			budget_failure(account, try > 0, now, now, &world.random);
 			if (try == 3 || budget_admit(account, world.policy.cost, now) == REFUSED)
 				break;
 			extra++;
@@ -568,7 +568,7 @@ Test(strategies, hostile_cells_and_extreme_parameters)
 		cr_assert_geq(budget_due(account, cost, now), 0);
 		budget_first_try(account, now);
 		budget_admit(account, cost, now);
-		cr_assert_geq(budget_failure(account, round % 2, now, &world.random), 1);
+		cr_assert_geq(budget_failure(account, round % 2, now, now, &world.random), 1);
 		budget_refund(account, cost);
 		cr_assert_geq(budget_success(account, now), 0);
 		concurrency_end(account, round % 2, now);
@@ -591,7 +591,7 @@ Test(gates, sample_lets_that_share_of_failures_be_retried)
 		int this = 0;
 
 		now += SECONDS(1);
-		budget_failure(account, false, now, &world.random);
+		budget_failure(account, false, now, now, &world.random);
 		for (int again = 0; again < 5; again++)
 			this += budget_admit(account, 1000, now) == ADMITTED;
 		cr_assert(this == 0 || this == 5, "the failure, not the asking, is what is drawn");
@@ -599,7 +599,7 @@ Test(gates, sample_lets_that_share_of_failures_be_retried)
 	}
 	cr_expect(gone > 2700 && gone < 3300, "%d", gone);
 	world.policy.sample = 0;
-	budget_failure(account, false, now, &world.random);
+	budget_failure(account, false, now, now, &world.random);
 	cr_expect_eq(budget_admit(account, 1000, now), REFUSED);
 	budget_success(account, now);
 	cr_expect_eq(budget_token_wait(account, 1000, now), 0, "a success forgets it");
@@ -612,10 +612,10 @@ Test(gates, max_attempts_bounds_a_streak_until_a_success)
 
 	begin(9, STRATEGY_BUCKET);
 	world.policy.max_attempts = 3;
-	budget_failure(account, false, now, &world.random);
+	budget_failure(account, false, now, now, &world.random);
 	while (budget_admit(account, 1000, ++now) == ADMITTED && gone < 10) {
 		gone++;
-		budget_failure(account, true, now, &world.random);
+		budget_failure(account, true, now, now, &world.random);
 	}
 	cr_expect_eq(gone, 2, "three attempts: the first, and two retries");
 	budget_success(account, now);
@@ -631,7 +631,7 @@ Test(gates, the_probe_overrides_both)
 	world.policy.sample = 0;
 	world.policy.probe = SECONDS(10);
 	budget_first_try(account, now);
-	budget_failure(account, false, now, &world.random);
+	budget_failure(account, false, now, now, &world.random);
 	cr_expect_eq(budget_admit(account, 1000, now + SECONDS(9)), REFUSED);
 	cr_expect_eq(budget_token_wait(account, 1000, now + SECONDS(9)), SECONDS(1));
 	cr_expect_eq(budget_admit(account, 1000, now + SECONDS(10)), ADMITTED_PROBE);

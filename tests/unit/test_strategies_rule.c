@@ -130,7 +130,7 @@ Test(rule, whatever_the_strategy_the_process_and_the_probe_bound_it)
 					budget_success(account, now);
 					come_in(&tokens, 100);
 				} else {
-					budget_failure(account, true, now, &world.random);
+					budget_failure(account, true, now, now, &world.random);
 					admission = budget_admit(account, 1000, now);
 				}
 				paid += admission == ADMITTED;

@@ -20,7 +20,7 @@ static void on_another(void *(*run)(void *))
 
 static void *accept_one(void *arg)
 {
-	thread_asked(true);
+	thread_accepted();
 	return arg;
 }
 
@@ -34,12 +34,12 @@ Test(thread, is_asked_once_for_each_destination)
 {
 	fail_now();
 	cr_expect_not(thread_is_asked(1, failed_at), "nobody has asked");
-	thread_asked(false);
+	thread_asked(5);
 	cr_expect(thread_is_asked(1, failed_at));
 	cr_expect_not(thread_is_asked(1, failed_at));
 	cr_expect(thread_is_asked(2, failed_at));
 	cr_expect(thread_is_asked(63, failed_at));
-	thread_asked(false);
+	thread_asked(5);
 	cr_expect(thread_is_asked(1, failed_at));
 	fail_now();
 	cr_expect_not(thread_is_asked(3, failed_at), "before the failure");
@@ -64,7 +64,7 @@ Test(thread, that_is_new_is_asked_by_what_another_accepted)
 Test(thread, that_is_asked_again_is_no_new_one)
 {
 	cr_expect_not(thread_is_asked(1, 0));
-	thread_asked(false);
+	thread_asked(5);
 	fail_now();
 	on_another(accept_one);
 	cr_expect_not(thread_is_asked(2, failed_at));

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* The allowance of a destination for attempts of unknown kind. */
+#include "budget/allowance.h"
+
+/* Attempts for each answer. Where it is not known what is usual, more: a destination that fails
+ * most of what it gets would else be asked less and less until nobody asks. */
+#define PER_ANSWER         2
+#define PER_ANSWER_UNKNOWN 10
+
+/* Tolerance over the usual traffic of a second, in tenths. */
+#define OVER_USUAL 11
+
+#define USUAL_HOLDS (300 * NS_PER_S)
+
+/* Failures since the last success up to which it still counts as fresh, beyond its first second. */
+#define FRESH 10
+#define OPEN  6
+
+static int64_t look(const cell64 *cell)
+{
+	return atomic_load_explicit(cell, memory_order_relaxed);
+}
+
+static void put(cell64 *cell, int64_t value)
+{
+	atomic_store_explicit(cell, value, memory_order_relaxed);
+}
+
+/* A moment of the future is a rival's later clock, or garbage: it counts as now. */
+static int64_t age(const cell64 *moment, int64_t now)
+{
+	int64_t at = look(moment);
+
+	return at <= 0 ? INT64_MAX : at > now ? 0 : now - at;
+}
+
+void allowance_tried(struct allowance *allowance, int64_t now)
+{
+	slices_add(&allowance->tries, ALLOWANCE_WINDOW, 1, now);
+}
+
+void allowance_answered(struct allowance *allowance, int64_t now)
+{
+	put(&allowance->answered_at, now);
+	if (look(&allowance->failed) != 0)
+		put(&allowance->failed, 0);
+	if (look(&allowance->started) != 0)
+		put(&allowance->started, 0);
+	if (look(&allowance->watching) == 0)
+		return;
+	slices_add(&allowance->answers, ALLOWANCE_WINDOW, 1, now);
+	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW)
+		put(&allowance->watching, 0);
+}
+
+void allowance_failed(struct allowance *allowance, int64_t now)
+{
+	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW) {
+		int64_t before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
+
+		/* Traffic that has only just begun has no usual. */
+		bool lasts = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1,
+		                        now) > 0;
+
+		put(&allowance->usual, lasts ? before : 0);
+		put(&allowance->usual_at, now);
+		/* Nobody counts successes while all is well: what went and did not fail was one. */
+		if (before > ALLOWANCE_START)
+			put(&allowance->answered_at, now);
+	}
+	put(&allowance->failed_at, now);
+	put(&allowance->watching, 1);
+	atomic_fetch_add_explicit(&allowance->failed, 1, memory_order_relaxed);
+}
+
+/* Attempts in ten seconds that are usual here; 0: not known. */
+static int64_t usual(const struct allowance *allowance, int64_t now)
+{
+	int64_t usual = look(&allowance->usual);
+
+	/* A destination that is tried once in a while has no usual traffic to speak of. */
+	if (age(&allowance->usual_at, now) > USUAL_HOLDS || usual <= ALLOWANCE_START)
+		return 0;
+	return usual > SLICE_COUNT_MAX ? SLICE_COUNT_MAX : usual;
+}
+
+static bool is_fresh(const struct allowance *allowance, int64_t now)
+{
+	int64_t failed = look(&allowance->failed);
+
+	return age(&allowance->answered_at, now) < NS_PER_S || (failed >= 0 && failed <= FRESH);
+}
+
+bool allowance_is_answering(const struct allowance *allowance, int64_t now)
+{
+	int64_t failed = look(&allowance->failed);
+
+	return age(&allowance->answered_at, now) < NS_PER_S && failed >= 0 && failed <= OPEN;
+}
+
+bool allowance_has_answer(const struct allowance *allowance, int64_t now)
+{
+	return age(&allowance->answered_at, now) < ALLOWANCE_WINDOW;
+}
+
+bool allowance_take(struct allowance *allowance, int64_t now)
+{
+	int64_t known = usual(allowance, now), tries, answers;
+	int64_t started = look(&allowance->started);
+
+	if (is_fresh(allowance, now)) {
+		tries = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
+		answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
+		if (tries < answers * (known ? PER_ANSWER : PER_ANSWER_UNKNOWN))
+			return true;
+		/* This second's slice and the one before: a slice is a second. */
+		tries = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now);
+		if (known && tries * 100 < known * OVER_USUAL)
+			return true;
+	}
+	while (started >= 0 && started < ALLOWANCE_START)
+		if (atomic_compare_exchange_weak_explicit(&allowance->started, &started,
+		                                          started + 1, memory_order_relaxed,
+		                                          memory_order_relaxed))
+			return true;
+	return false;
+}

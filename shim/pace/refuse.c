@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusing a connect that must not wait. No kernel ever refuses one of TCP at once, and programs
+ * break on it (haproxy spins, aria2 gives up): it is begun towards a dead end, and fails later. */
+#include "hook/real.h"
+#include "pace/answer.h"
+#include "pace/park.h"
+#include "pace/verdict.h"
+#include "pace/wait.h"
+#include "track/thread.h"
+#include "track/tries.h"
+
+#include <errno.h>
+
+/* A unix socket's refusal is synchronous by nature. A thread that does nothing but try again is
+ * slowed down, by less than any event loop would notice. */
+#define UNIX_PAUSE (20 * NS_PER_MS)
+
+/* True for what a connect says of an earlier one on the same socket, or of a shutdown. */
+static bool is_status(int err)
+{
+	return err == EALREADY || err == EISCONN || err == ECONNABORTED || err == ECONNREFUSED ||
+	       err == ETIMEDOUT || err == EINVAL;
+}
+
+static bool refuse_at_once(struct attempt *try, int64_t now)
+{
+	if (try->is_unix && !try->is_request && tries_refused(now) &&
+	    try->account.policy->hold > 0 && thread_served(now) == 0) {
+		wait_until(now + UNIX_PAUSE, try->account.budget);
+		now = monotonic();
+		tries_held(now);
+	}
+	return answer_refused_now(try, 0, now);
+}
+
+bool refuse_later(struct attempt *try, int64_t now)
+{
+	const struct account *account = &try->account;
+	struct socket_entry entry = { .phase = PHASE_HELD_BACK };
+	int64_t delay = 0;
+	int err;
+
+	if (try->is_unix || try->is_datagram || try->is_request || try->fd < 0)
+		return refuse_at_once(try, now);
+	if (storm_rages(try->trial.destination, now) &&
+	    account->policy->nonblocking == NONBLOCKING_PARK &&
+	    storm_parks(try->trial.destination, now))
+		delay = PARK_LEAST;
+	err = park(try->fd, try->address, try->len, delay, &entry);
+	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
+		return answer_unsent(try, errno);
+	}
+	if (err == 0) {
+		if (errno != 0) /* else loopback is not to be had, which nobody kept from us */
+			report_fault();
+		return refuse_at_once(try, now);
+	}
+	try->told = EINPROGRESS;
+	atomic_store(&entry.since, try->began);
+	atomic_store(&entry.slot, destination_slot(try->trial.destination));
+	atomic_store(&entry.generation, try->trial.generation);
+	socket_enter(try->fd, &entry);
+	return answer_refused(try, err, 0, now);
+}

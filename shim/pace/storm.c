@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Redirect or park? A redirected connect fails at once, as against a host that is down: a proxy
+ * turns to its next backend, a worker to its next job. A program that does nothing with that answer
+ * but try again would burn its processor, so what is refused too often is parked for a second
+ * instead; but never many at a time, for others may wait on the same destination.
+ */
+#include "pace/verdict.h"
+
+#include "track/thread.h"
+
+#define SPINS      20 /* refusals in a second, and half of those in the one before, */
+#define DEMAND     10 /* and for each request that was served in it */
+#define PARKED     8  /* of one destination at a time, as long as anything else is well */
+#define PARKED_ALL 64
+
+#define COUNT_BITS 24
+#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
+
+static cell64 parked_in_all; /* second << 24 | count */
+
+/* Counts one in the cell's second. Of what was counted in the second before half counts on, if
+ * `lasts`. Returns the count. */
+static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
+{
+	int64_t second = now / NS_PER_S, seen = atomic_load(cell), next;
+
+	do {
+		int64_t count = seen & COUNT_MASK, age = second - (seen >> COUNT_BITS);
+
+		if (age != 0)
+			count = lasts && age > 0 && age < COUNT_BITS ? count >> age : 0;
+		next = second << COUNT_BITS | (count < COUNT_MASK ? count + 1 : count);
+	} while (!atomic_compare_exchange_weak(cell, &seen, next));
+	return next & COUNT_MASK;
+}
+
+bool storm_rages(struct destination *destination, int64_t now)
+{
+	int64_t refused = count_in_second(&destination->refused_now, true, now);
+
+	thread_note_refusal();
+	return refused > SPINS && refused > DEMAND * thread_served(now);
+}
+
+bool storm_parks(struct destination *destination, int64_t now)
+{
+	return count_in_second(&destination->parked_now, false, now) <= PARKED &&
+	       count_in_second(&parked_in_all, false, now) <= PARKED_ALL;
+}

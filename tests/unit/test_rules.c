@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules: each alone, and every combination of evidence. */
+#include "track/rules.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static const char *why(const struct evidence *evidence)
+{
+	return rule_for(evidence)->name;
+}
+
+Test(rules, each_alone_decides)
+{
+	cr_expect_str_eq(why(&(struct evidence) { .quiet = true }), "quiet");
+	cr_expect_str_eq(why(&(struct evidence) { .same = true }), "same-request");
+	cr_expect_str_eq(why(&(struct evidence) { .other = true }), "other-request");
+	cr_expect_str_eq(why(&(struct evidence) { .asked = true }), "demand");
+	cr_expect_str_eq(why(&(struct evidence) { .swept = true }), "sweep");
+	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
+	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
+	cr_expect_str_eq(why(&(struct evidence) { .looped = true }), "loop");
+	cr_expect_str_eq(why(&(struct evidence) { 0 }), "unclear");
+}
+
+Test(rules, of_all_combinations_the_first_that_holds_decides)
+{
+	for (int bits = 0; bits < 256; bits++) {
+		bool held[] = { bits & 1,  bits & 2,  bits & 4,   bits & 8, bits & 16,
+			        bits & 32, bits & 64, bits & 128, true };
+		struct evidence evidence = { held[0], held[1], held[2], held[3],
+			                     held[4], held[5], held[6], held[7] };
+		size_t first = 0;
+
+		while (!held[first])
+			first++;
+		cr_assert_eq(rule_for(&evidence), &rules[first], "%x", bits);
+	}
+}
+
+Test(rules, are_told_from_each_other_and_explained)
+{
+	cr_assert_eq(rule_count, 9);
+	for (size_t i = 0; i < rule_count; i++) {
+		cr_expect_gt(strlen(rules[i].reason), 10);
+		for (size_t j = 0; j < i; j++)
+			cr_expect(strcmp(rules[i].name, rules[j].name) != 0);
+	}
+	cr_expect_eq(rules[rule_count - 1].says, KIND_UNCLEAR);
+}

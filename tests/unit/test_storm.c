@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* When a destination is refused so often that somebody spins. */
+#include "pace/verdict.h"
+#include "track_fixture.h"
+
+TestSuite(storm, .init = start_shim);
+
+static int calm_refusals(struct destination *destination, int64_t now)
+{
+	int calm = 0;
+
+	while (!storm_rages(destination, now) && calm < 100)
+		calm++;
+	return calm;
+}
+
+Test(storm, rages_from_the_twenty_first_refusal_of_a_second)
+{
+	struct destination destination = { 0 };
+
+	cr_expect_eq(calm_refusals(&destination, 500 * NS_PER_S), 20);
+}
+
+Test(storm, that_was_parked_comes_back_sooner)
+{
+	struct destination destination = { 0 };
+
+	calm_refusals(&destination, 500 * NS_PER_S);
+	cr_expect_eq(calm_refusals(&destination, 501 * NS_PER_S), 10);
+	cr_expect_eq(calm_refusals(&destination, 520 * NS_PER_S), 20, "and is forgotten");
+}
+
+Test(storm, is_not_what_asks_ten_times_a_second)
+{
+	struct destination destination = { 0 };
+
+	for (int64_t second = 500; second < 560; second++)
+		for (int i = 0; i < 10; i++)
+			cr_assert_not(storm_rages(&destination, second * NS_PER_S));
+}
+
+Test(storm, of_any_bits_ends)
+{
+	struct destination destination = { 0 };
+	uint64_t random = 9;
+
+	for (int i = 0; i < 10000; i++) {
+		destination.refused_now = (int64_t)random_next(&random);
+		storm_rages(&destination, 500 * NS_PER_S);
+		cr_assert_leq(calm_refusals(&destination, 600 * NS_PER_S), 20);
+	}
+}
