@@ -4,15 +4,19 @@
 calls:     "same"   one after the other, task by task
            "kinds"  scheduling decides about number and order: only no kind that bare does not make
            None     not traced: too many calls, or a filter that strace itself would change
-few:       arguments for the traced run, where the usual ones would take too long
+few:       arguments for the traced run, where the usual ones would take too long, and for inside.py
+traced:    arguments for the traced run alone, where the clock decides what the usual ones do
 talkative: inside.py runs it once more where it is refused and writes records, "lost" if they
-           cannot be written
+           cannot be written; "admitted": with records, but its retries let through, since it ends
+           where one is refused
+records:   words of which each must stand in a record of its run in enforce
 own_memory: a program whose allocator would hide the tripwire's
 """
 
 import os
 
-# Refused until the tokens are out, with waits and records in between.
+# Refused but for three retries, which what spins is let make after a hold; that is longer than the
+# alarms of wait_jump and lookup_jump, and than fork_in_wait takes to fork.
 HARD = """base = 100ms
 factor = 1
 cap = 100ms
@@ -21,8 +25,10 @@ min = 1ms
 capacity = 3
 floor = 0/s
 probe = 60s
-max_wait = 100ms
+hold = 1s
 """
+# Every attempt and every refusal is a record.
+ALL_RECORDS = "attempts = on\ninterval = 0\n"
 
 
 def trap(section, program, *arguments, name=None, calls="same", **more):
@@ -70,9 +76,10 @@ def all_traps(build):
         trap("calls", "fortified"),
         trap("signals", "storm", name="storm of SIGALRM, a million calls", calls="kinds",
              few=["20000"], seconds=120),
-        trap("signals", "probe/cramped", "handler", name="handler on an 8 KiB stack"),
-        trap("signals", "probe/wait_jump", calls=None),
-        trap("signals", "probe/lookup_jump", calls=None),
+        trap("signals", "probe/cramped", "handler", name="handler on an 8 KiB stack",
+             traced=["handler", "twice"]),
+        trap("signals", "probe/wait_jump", calls=None, talkative=True),
+        trap("signals", "probe/lookup_jump", calls=None, talkative=True),
         # fork, exec, exit
         *(trap("children", "children", way)
           for way in ("vfork", "spawn", "popen", "system", "bare-fork", "raw-fork",
@@ -100,10 +107,11 @@ def all_traps(build):
         trap("descriptors", "high_numbers", "low"),
         trap("descriptors", "high_numbers", "table"),
         trap("descriptors", "high_numbers", "million", name="numbers near one million"),
-        trap("descriptors", "probe/cramped", "closed", name="0, 1 and 2 closed", talkative=True),
+        trap("descriptors", "probe/cramped", "closed", name="0, 1 and 2 closed", talkative=True,
+             traced=["closed", "twice"]),
         # little room
         trap("room", "probe/cramped", "limit", name="ulimit -n 8, one number left",
-             talkative="lost"),
+             talkative="lost", traced=["limit", "twice"]),
         trap("room", "limits", "few", name="ulimit -n 4, 5 and 8 from the start", calls=None),
         trap("room", "limits", "space", name="RLIMIT_AS from the start", calls=None, seconds=120),
         trap("room", "limits", "full", name="RLIMIT_AS at what is in use", calls="kinds"),
@@ -115,8 +123,10 @@ def all_traps(build):
         trap("room", "crowds", name="10,000 threads come and gone", calls="kinds", few=["300"],
              seconds=120),
         # another place, fewer rights
-        trap("rights", "probe/cramped", "drop", name="setuid drop", talkative=True),
-        trap("rights", "probe/cramped", "chroot", talkative="lost"),
+        trap("rights", "probe/cramped", "drop", name="setuid drop", talkative=True,
+             traced=["drop", "twice"]),
+        trap("rights", "probe/cramped", "chroot", talkative="lost",
+             traced=["chroot", "twice"]),
         *(trap("rights", "spaces", way, name=f"unshare, {way}", calls="same")
           for way in ("net", "user", "pid", "rest")),
         *(trap("sandboxes", "sandbox", way, name=name)
@@ -127,10 +137,10 @@ def all_traps(build):
         # the data calls, and all that a host has set
         trap("traffic", "probe/healthy"),
         trap("traffic", "probe/nonblock", calls=None, talkative=True),
-        trap("traffic", "probe/unix_kinds", "@folder", calls=None, talkative=True),
-        trap("traffic", "probe/tell", calls=None, talkative=True),
+        trap("traffic", "probe/unix_kinds", "@folder", calls=None, talkative="admitted"),
+        trap("traffic", "probe/tell", calls=None, talkative="admitted"),
         trap("settings", "host_state", name="settings of every kind"),
-        trap("settings", "host_state", name="and refusals, waits and records", policy=HARD,
-             calls=None),
+        trap("settings", "host_state", name="and refusals, holds and records", policy=HARD,
+             calls="kinds", records=["event=refused", "wait_ms="]),
     ]
     return rows

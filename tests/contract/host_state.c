@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host with settings of every kind (HAZARDS 71), which then fails, waits, is refused, and talks.
- * At exit witness.c writes down what has become of them.
+ * A host with settings of every kind (HAZARDS 71), which then fails, is refused and held for what
+ * it spins, and talks. At exit witness.c writes down what has become of them.
  */
 #include "trap.h"
 
 #include <locale.h>
 #include <sys/timerfd.h>
+
+/* A row of refusals, and a few holds. */
+#define SPINS 14
 
 static void handler(int signal)
 {
@@ -23,6 +26,7 @@ static void set_signals(void)
 	sigaction(SIGUSR1, &action, NULL);
 	action.sa_flags = SA_RESTART | SA_NODEFER;
 	sigaction(SIGPIPE, &action, NULL);
+	sigaction(SIGWINCH, &action, NULL); /* not blocked below, but by the shim while it holds */
 	signal(SIGHUP, SIG_IGN);
 	sigaltstack(&own, NULL);
 	sigemptyset(&some);
@@ -80,7 +84,7 @@ int main(void)
 	set_the_rest();
 	set_signals();
 	set_timers();
-	for (int i = 0; i < 12; i++)
+	for (int i = 0; i < SPINS; i++)
 		errors += attempt(bad, NULL) == ECONNREFUSED;
 	h_errno = TRY_AGAIN;
 	if (getaddrinfo("127.0.0.1", "80", &hints, &found) == 0)

@@ -54,10 +54,12 @@ static void *next[COUNT] = {
 	[NUMBER_free] = (void *)__libc_free,
 };
 
-/* The real functions of the hooks, which may do all this. */
+/* The real functions of the hooks, which may do all this; and the point where a thread ends that
+ * the host has cancelled, as it would in a call that the kernel blocks. */
 static const char *const hooks[] = {
 #define HOOK(type, name, parameters, arguments, raw, purpose) #name,
 #include "hook/hooks.def"
+	"pthread_testcancel",
 };
 
 static void *real_functions[sizeof(hooks) / sizeof(*hooks)];

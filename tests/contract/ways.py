@@ -12,14 +12,16 @@ import threading
 
 BARE, WAYS = "bare", ("bare", "off", "observe", "enforce")
 
-# Retries are let through after a moment: what a probe says is then the same as bare.
-LENIENT = """base = 1ms
-factor = 1
-cap = 1ms
-jitter = none
-min = 1ms
-floor = 1000/s
-capacity = 1000
+# Every retry is let through at once, so that a probe says the same as bare: no gate, and more tokens
+# in both buckets than any program here can spend.
+LENIENT = """base = 0
+min = 0
+capacity = 1000000
+floor = 10000/s
+hold = 0
+[budget]
+capacity = 1000000
+floor = 10000/s
 """
 
 

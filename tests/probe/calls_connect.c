@@ -81,6 +81,7 @@ static void unix_connects(void)
 	getsockname(listener, (struct sockaddr *)&to, &len); /* an abstract name of the kernel's */
 	SAY("connect", "abstract, refused", connect(fd, (struct sockaddr *)&to, len));
 	listen(listener, 4);
+	pause_ms(20); /* the backoff of the driver's policy is over */
 	SAY("connect", "abstract", connect(fd, (struct sockaddr *)&to, len));
 	SAY("connect", "abstract twice", connect(fd, (struct sockaddr *)&to, len));
 	close(fd);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refusals, a wait and a healthy exchange where there is little room: hardly a descriptor to be
+ * Refusals, a hold and a healthy exchange where there is little room: hardly a descriptor to be
  * had, no standard streams, small stacks, a signal handler, an empty root directory, no privileges.
- * Usage: cramped limit|closed|thread|handler|chroot|drop
+ * Usage: cramped limit|closed|thread|handler|chroot|drop [twice]	twice: two tries and no hold
  */
 #include "probe.h"
 
@@ -10,9 +10,10 @@
 #include <limits.h>
 
 static uint16_t good, bad;
+static bool twice;
 
 static struct {
-	int first, second, closed;
+	int first, last, closed;
 	int64_t took;
 	bool echoed;
 } saw;
@@ -20,18 +21,12 @@ static struct {
 /* No helper of probe.h with large buffers or stdio: this runs on small stacks and in handlers. */
 static void work(void)
 {
-	struct sockaddr_in nowhere = loopback(bad), to = loopback(good);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in to = loopback(good);
 	char back[8] = "";
-	int64_t start;
+	int fd;
 
-	saw.first = connect(fd, (struct sockaddr *)&nowhere, sizeof(nowhere)) == 0 ? 0 : errno;
-	close(fd);
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	start = now_ms();
-	saw.second = connect(fd, (struct sockaddr *)&nowhere, sizeof(nowhere)) == 0 ? 0 : errno;
-	saw.took = now_ms() - start;
-	close(fd);
+	saw.first = twice ? attempt(bad, NULL) : spin_at(bad);
+	saw.last = attempt(bad, &saw.took);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	saw.echoed = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 	             send(fd, "hello", 5, MSG_NOSIGNAL) == 5 &&
@@ -125,7 +120,7 @@ static void start_without_streams(char **argv)
 		give_up("dup2");
 	for (int fd = 0; fd < 3; fd++)
 		close(fd);
-	execl("/proc/self/exe", argv[0], "streamless", (char *)NULL);
+	execl("/proc/self/exe", argv[0], "streamless", twice ? "twice" : NULL, (char *)NULL);
 	_exit(2);
 }
 
@@ -135,6 +130,7 @@ int main(int argc, char **argv)
 	bool streamless = strcmp(kind, "streamless") == 0;
 	int held;
 
+	twice = argc > 2;
 	if (strcmp(kind, "drop") == 0)
 		drop_privileges();
 	if (strcmp(kind, "closed") == 0)
@@ -154,7 +150,7 @@ int main(int argc, char **argv)
 	if (streamless)
 		dup2(900, 1);
 	printf("first: %s\n", error_name(saw.first));
-	printf("second: %s, %s\n", error_name(saw.second), length_of(saw.took, 1000));
+	printf("last: %s, %s\n", error_name(saw.last), length_of(saw.took, 1000));
 	printf("healthy: %s, closed: %d\n", saw.echoed ? "works" : "broken", saw.closed);
 	return 0;
 }

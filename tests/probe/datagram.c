@@ -201,6 +201,37 @@ static void scenario_repeat(void)
 	close(fd);
 }
 
+/* One datagram is lost, and sent again after longer than the backoff of the driver's policy. */
+static void scenario_lost(void)
+{
+	int fd = new_client();
+
+	healthy(fd);
+	ask(fd, "word");
+	pause_ms(1500);
+	printf("lost: %d\n", arrived(false));
+	printf("again: %d\n", turn(fd, "word"));
+	close(fd);
+}
+
+/* The same bytes without a pause, until one send takes long. */
+static void scenario_spin(void)
+{
+	int fd = new_client(), failed = 0, n = 0;
+	int64_t longest = 0;
+
+	for (int i = 0; i < 40 && longest < 500; i++) {
+		int64_t start = now_ms();
+
+		failed += ask(fd, "word") != 4;
+		longest = now_ms() - start > longest ? now_ms() - start : longest;
+		n += arrived(false);
+	}
+	printf("spin: failed %d, arrived %s, longest %s\n", failed, n == 1 ? "one" : "many",
+	       length_of(longest, 1000));
+	close(fd);
+}
+
 /* New bytes for each try, as a resolver with a new number for each. */
 static void scenario_patience(void)
 {
@@ -244,10 +275,11 @@ static void *one_try(void *text)
 /* A new thread for each try, with a socket of its own: only its close can tell. */
 static void scenario_threads(void)
 {
-	char texts[TRIES][8];
+	enum { MANY = 10 };
+	char texts[MANY][8];
 	int n = 0;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < MANY; i++) {
 		pthread_t thread;
 
 		snprintf(texts[i], sizeof(texts[i]), "%d", i);
@@ -520,6 +552,7 @@ static void scenario_peers(void)
 		n += sendto(fd, "word", 4, 0, (struct sockaddr *)&deaf, len) == 4;
 		to = good;
 		answers += turn(fd, "word");
+		pause_ms(5); /* the backoff of the driver's policy is over */
 	}
 	server = mute;
 	printf("sent %d, answered %d, arrived at the mute one %d\n", n, answers, arrived(false));
@@ -534,6 +567,10 @@ int main(int argc, char **argv)
 	server = new_server();
 	if (strcmp(scenario, "repeat") == 0)
 		scenario_repeat();
+	else if (strcmp(scenario, "lost") == 0)
+		scenario_lost();
+	else if (strcmp(scenario, "spin") == 0)
+		scenario_spin();
 	else if (strcmp(scenario, "patience") == 0)
 		scenario_patience();
 	else if (strcmp(scenario, "fresh") == 0)

@@ -178,6 +178,8 @@ static void work(void)
 	printf("refused: %s\n", error_name(attempt(bad, NULL)));
 	printf("non-blocking: %s\n", without_blocking());
 	printf("non-blocking: %s\n", without_blocking());
+	spin_at(bad);
+	printf("held: %s\n", error_name(attempt(bad, NULL)));
 	printf("healthy: %s\n", exchange());
 	fflush(stdout);
 	child = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread forks while another one's retry is held back. The child must find nothing that was not
+ * A thread forks while another one's retry is held. The child must find nothing that was not
  * there before (a descriptor that only exists during a wait would be inherited), must be able to
  * connect, and the parent's wait must go on.
  */
@@ -13,7 +13,7 @@ static int err;
 static void *worker(void *arg)
 {
 	attempt(bad, NULL);
-	err = attempt(bad, &took);
+	err = spin_until_held(-1, bad, &took);
 	return arg;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program can do with a socket whose non-blocking connect fails: ask, not ask, connect
- * again, be told by every way there is. Each scene has a server of its own, which has failed two
- * connects before the scene begins (the first retry goes at once), so that under the shim the
- * connect of the scene is held back; what the scene prints must be what the kernel makes of a real
- * failure. Usage: held_back refused|timeout [v6|mapped|bound|bound6|port]
+ * again, be told by every way there is. Each scene has a server of its own, which has failed a
+ * connect before the scene begins, so that under the shim the connect of the scene is held back:
+ * redirected, or after many that were, parked; what the scene prints must be what the kernel makes
+ * of a real failure. Usage: held_back refused|timeout [v6|mapped|bound|bound6|port]
  */
 #include "probe.h"
 
@@ -159,10 +159,18 @@ static int over(int fd)
 	return poll(&entry, 1, 15000) == 1 ? entry.revents : 0;
 }
 
+/* Its connect is held back. */
+static int stormy_socket(void)
+{
+	if (!refused)
+		storm_at(&to, len);
+	return new_socket();
+}
+
 /* The connect that is held back. */
 static int begin(void)
 {
-	int fd = new_socket();
+	int fd = stormy_socket();
 
 	printf(" %s;", error_name(start(fd)));
 	return fd;
@@ -279,7 +287,7 @@ static void scene_talk(void)
 
 static void scene_dup(void)
 {
-	int fd = new_socket(), early = dup(fd), late;
+	int fd = stormy_socket(), early = dup(fd), late;
 
 	printf(" %s;", error_name(start(fd)));
 	late = dup(fd);
@@ -345,7 +353,7 @@ static void scene_number_reused(void)
 /* Everything that epoll says from the start until some time after the end. */
 static void scene_epoll(uint32_t how, bool late)
 {
-	int epoll = epoll_create1(EPOLL_CLOEXEC), fd = new_socket();
+	int epoll = epoll_create1(EPOLL_CLOEXEC), fd = stormy_socket();
 	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | how };
 	int64_t end = now_ms() + (refused ? 1500 : 5500);
 
@@ -413,7 +421,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 static void scene_sigio(void)
 {
 	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
-	int fd = new_socket();
+	int fd = stormy_socket();
 
 	sigaction(SIGRTMIN, &action, NULL);
 	fcntl(fd, F_SETOWN, getpid());
@@ -512,13 +520,15 @@ static const struct {
 
 #define SCENES (int)(sizeof(scenes) / sizeof(*scenes))
 
-/* One that fails for real. */
+/* One that fails for real. In time for storm_at: the gate that it shuts is open a second later. */
 static void fail_once(void)
 {
 	int fd = new_socket(), ms = 700, err;
 
-	if (!refused) /* sooner than the kernel's own end, which is three seconds away */
+	if (!refused) { /* sooner than the kernel's own end, which is three seconds away */
 		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
+		pause_ms((int)((2000 - ms + 50 - now_ms() % 1000) % 1000));
+	}
 	err = start(fd);
 	if (err == EINPROGRESS && over(fd))
 		err = pending_error(fd);
@@ -531,7 +541,6 @@ static void play(int i, int out)
 {
 	dup2(out, STDOUT_FILENO);
 	start_failing_server();
-	fail_once();
 	fail_once();
 	printf("%s:", scenes[i].name);
 	scenes[i].play();

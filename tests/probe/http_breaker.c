@@ -88,13 +88,24 @@ static int ask(int fd, const char *what, int number)
 	return atoi(text + 9);
 }
 
-/* Each asks for something of its own, and again at once until it is served. */
+/* Connects anew, as a client does whose kept connection has ended. */
+static void connect_anew(int i)
+{
+	close(connections[i]);
+	while ((connections[i] = connected(port)) < 0)
+		pause_ms(20);
+}
+
+/* Each asks for something of its own, and again until it is served. */
 static void *client(void *arg)
 {
 	int i = (int)(intptr_t)arg, status;
 
-	while ((status = ask(connections[i], "item", i)) == 503)
-		;
+	while ((status = ask(connections[i], "item", i)) != 200) {
+		past_the_gate();
+		if (status < 0)
+			connect_anew(i);
+	}
 	if (status == 200)
 		__atomic_add_fetch(&shared->served, 1, __ATOMIC_SEQ_CST);
 	return NULL;
@@ -112,8 +123,10 @@ int main(void)
 		if (ask(connections[i], "warm", i) != 200)
 			give_up("warm");
 	}
-	for (int i = 0; i < FALL; i++)
+	for (int i = 0; i < FALL; i++) {
 		printf("%d\n", ask(connections[0], "item", 0));
+		past_the_gate();
+	}
 	for (int i = 1; i < MANY; i++)
 		pthread_create(&threads[i], NULL, client, (void *)(intptr_t)i);
 	client(0);

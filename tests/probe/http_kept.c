@@ -2,23 +2,21 @@
 /*
  * A program that asks again on a kept connection as soon as the server has said 503. No connect
  * tells of it; only the status does. The server turns the first two requests away, each with a
- * Retry-After of two seconds (of thirty in the scene `long`).
+ * Retry-After of two seconds.
  *
  * Usage: http_kept CALL [READ]: asks by this call and reads by that one, on a socket that blocks,
- * or: http_kept nonblocking|signal|restart|timeout|cancel|long|pipelined|gone|beside
+ * or: http_kept nonblocking|pipelined
  */
 #include "probe.h"
 
 #include <sys/sendfile.h>
 
 #define ASK "GET / HTTP/1.1\r\nHost: here\r\n\r\n"
-#define BAD "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: %s\r\nX-Last: x\r\n\r\n"
+#define BAD "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nRetry-After: 2\r\nX-Last: x\r\n\r\n"
 #define OK  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Last: x\r\n\r\n"
 
 static volatile int *asked, *accepted; /* by the server: requests, connections */
-static const char *later = "2";
 static int turned_away = 2;
-static int served_before;
 
 /* Each request is known by its empty line. */
 static void answer(int peer)
@@ -35,9 +33,9 @@ static void answer(int peer)
 		have += (size_t)got;
 		data[have] = '\0';
 		while ((end = strstr(data, "\r\n\r\n")) != NULL) {
-			int number = ++*asked - served_before;
-			bool well = number <= 0 || number > turned_away;
-			int n = snprintf(reply, sizeof(reply), well ? OK : BAD, later);
+			int number = ++*asked;
+			bool well = number > turned_away;
+			int n = snprintf(reply, sizeof(reply), "%s", well ? OK : BAD);
 
 			have -= (size_t)(end + 4 - data);
 			memmove(data, end + 4, have + 1);
@@ -192,67 +190,6 @@ static void on_nonblocking(int fd)
 	printf("requests at the server: %d\n", *asked);
 }
 
-static volatile sig_atomic_t handled;
-
-static void on_alarm(int number)
-{
-	(void)number;
-	handled++;
-}
-
-static void on_signal(int fd, bool restart)
-{
-	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = restart ? SA_RESTART : 0 };
-
-	ask(fd, "send", "recv");
-	sigaction(SIGALRM, &action, NULL);
-	alarms_from(500);
-	ask(fd, "send", "recv");
-	for (int i = 0; i < 50 && !handled; i++)
-		pause_ms(100);
-	alarms_from(0);
-	if (!restart) /* sent again, as programs do after EINTR */
-		ask(fd, "send", "recv");
-}
-
-static void on_timeout(int fd)
-{
-	struct timeval timeout = { .tv_usec = 300000 };
-
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	for (int i = 0; i < 2; i++)
-		ask(fd, "send", "recv");
-}
-
-static void *asks_twice(void *at)
-{
-	int fd = *(int *)at;
-
-	ask(fd, "send", "recv");
-	fflush(stdout);
-	send(fd, ASK, strlen(ASK), 0);
-	status_of(fd, "recv");
-	printf("not held back\n");
-	for (;;)
-		pause();
-	return NULL;
-}
-
-static void on_cancel(int fd)
-{
-	pthread_t thread;
-	void *result;
-	int64_t start;
-
-	pthread_create(&thread, NULL, asks_twice, &fd);
-	pause_ms(400);
-	pthread_cancel(thread);
-	start = now_ms();
-	pthread_join(thread, &result);
-	printf("%s, %s\n", result == PTHREAD_CANCELED ? "cancelled" : "not cancelled",
-	       length_of(now_ms() - start, 2000));
-}
-
 static void on_pipelined(int fd)
 {
 	int64_t start = now_ms();
@@ -271,50 +208,6 @@ static void on_pipelined(int fd)
 	ask(fd, "send", "recv");
 }
 
-/* The number belongs to something else in the meantime. */
-static void on_gone(int fd, uint16_t port)
-{
-	int ends[2], other = -1;
-	char data[8];
-
-	ask(fd, "send", "recv");
-	if (pipe(ends) != 0)
-		give_up("pipe");
-	if (syscall(SYS_dup3, ends[1], fd, 0) != fd)
-		give_up("dup3");
-	printf("to a pipe: %zd\n", write(fd, "abc", 3));
-	printf("from it: %zd\n", read(ends[0], data, sizeof(data)));
-	other = connected(port);
-	if (syscall(SYS_dup3, other, fd, 0) != fd)
-		give_up("dup3");
-	ask(fd, "send", "recv");
-}
-
-static void *asks_thrice(void *at)
-{
-	for (int i = 0; i < 3; i++) {
-		send(*(int *)at, ASK, strlen(ASK), 0);
-		status_of(*(int *)at, "recv");
-	}
-	return NULL;
-}
-
-/* While one thread waits to send its request again, the same one of another thread that has been
- * served all along. That of the second failure is known. */
-static void on_beside(int fd, uint16_t port)
-{
-	int other = connected(port);
-	pthread_t thread;
-
-	ask(fd, "send", "recv");
-	pthread_create(&thread, NULL, asks_thrice, &other);
-	while (*asked < 3)
-		pause_ms(10);
-	pause_ms(300);
-	ask(fd, "send", "recv");
-	pthread_join(thread, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	const char *scene = argc > 1 ? argv[1] : "send";
@@ -322,28 +215,15 @@ int main(int argc, char **argv)
 	uint16_t port;
 	int fd;
 
-	if (strcmp(scene, "long") == 0)
-		later = "30";
-	served_before = strcmp(scene, "beside") == 0;
 	port = start_http_server();
 	fd = connected(port);
 	if (strcmp(scene, "nonblocking") == 0)
 		on_nonblocking(fd);
-	else if (strcmp(scene, "signal") == 0 || strcmp(scene, "restart") == 0)
-		on_signal(fd, scene[0] == 'r');
-	else if (strcmp(scene, "timeout") == 0)
-		on_timeout(fd);
-	else if (strcmp(scene, "cancel") == 0)
-		on_cancel(fd);
 	else if (strcmp(scene, "pipelined") == 0)
 		on_pipelined(fd);
-	else if (strcmp(scene, "gone") == 0)
-		on_gone(fd, port);
-	else if (strcmp(scene, "beside") == 0)
-		on_beside(fd, port);
 	else
-		for (int i = 0; i < (strcmp(scene, "long") ? 4 : 2); i++)
-			ask(fd, strcmp(scene, "long") ? scene : "send", reading);
+		for (int i = 0; i < 4; i++)
+			ask(fd, scene, reading);
 	printf("connections: %d\n", *accepted);
 	return 0;
 }

@@ -124,6 +124,7 @@ static void counts(void)
 	receive(fd, "read");
 	close(fd);
 	tell_port("hung", port);
+	pause_ms(300); /* the first backoff is over */
 	close(asked());
 	close(asked());
 }

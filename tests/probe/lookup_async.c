@@ -6,7 +6,7 @@
  */
 #include "resolver.h"
 
-static const char *const names[] = { "servfail.one.test", "fine.two.test", "nxdomain.three.test" };
+static const char *const names[] = { "servfail.one.test", "fine.two.test", "refused.three.test" };
 #define N 3
 
 static struct gaicb blocks[N];
@@ -70,6 +70,7 @@ int main(int argc, char **argv)
 	for (int turn = 0; turn < 2; turn++) {
 		int before = notified, result, questions = *asked;
 
+		past_the_gate();
 		prepare();
 		result = getaddrinfo_a(wait ? GAI_WAIT : GAI_NOWAIT, list, N + 1,
 		                       notify ? &event : NULL);

@@ -5,9 +5,11 @@
  * up), so a retry that is held back must look like a connect in progress that fails later, and
  * must leave the socket fit for use.
  * loop: three tries that are refused, each on a socket of its own, and nothing else.
+ * storm: the second try is made again and again without a pause, each on a socket of its own, until
+ * one is not refused in no time; the last one is shown.
  * beyond: the second one has a number beyond the shim's table of sockets, where nothing can be
  * kept. Usage: nonblock [v6] [v6only] [bound] [timeout] [unprivileged] [edge|late-edge] [loop]
- * [beyond]
+ * [beyond] [storm]
  */
 #include "probe.h"
 
@@ -18,7 +20,7 @@
 #define BEYOND 65600
 #endif
 
-static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge, loop, beyond;
+static bool v6, v6only, bound, timeout, unprivileged, edge, late_edge, loop, beyond, storm;
 static struct sockaddr_storage to;
 static socklen_t to_len;
 static int epoll = -1;
@@ -38,6 +40,7 @@ static void read_arguments(int argc, char **argv)
 		{ "late-edge", &late_edge },
 		{ "loop", &loop },
 		{ "beyond", &beyond },
+		{ "storm", &storm },
 	};
 
 	for (int i = 1; i < argc; i++)
@@ -96,6 +99,15 @@ static bool move_beyond(int *fd)
 	return high >= 0;
 }
 
+static int second_socket(void)
+{
+	int fd = new_socket();
+
+	if (beyond && !move_beyond(&fd))
+		exit(PROBE_CANNOT);
+	return fd;
+}
+
 static int start(int fd)
 {
 	return connect(fd, (struct sockaddr *)&to, to_len) == 0 ? 0 : errno;
@@ -127,23 +139,40 @@ static int pending_error(int fd)
 	return err;
 }
 
-/* One attempt up to its error. Says whether the error took its time. */
-static void failing(const char *name, int fd)
+/* What one attempt is told at once; *quick: it is over in no time. */
+static int begin(int fd, bool *quick)
 {
-	int64_t begin = now_ms();
 	int err = start(fd);
 
-	printf("%s: %s", name, error_name(err));
 	if (late_edge)
 		watch(fd);
-	if (!ready(fd, 200)) {
-		printf(", pending, connect again: %s", error_name(start(fd)));
-		if (!ready(fd, 8000))
+	*quick = ready(fd, 200);
+	return err;
+}
+
+/* One attempt up to its error. Says whether the error took its time. */
+static void failing(const char *name, int *fd, int (*another)(void))
+{
+	int64_t began = now_ms();
+	bool quick;
+	int err = begin(*fd, &quick);
+
+	/* Of twenty in one second, and its end may come in between. */
+	for (int i = 0; another != NULL && quick && i < 60; i++) {
+		close(*fd);
+		*fd = another();
+		began = now_ms();
+		err = begin(*fd, &quick);
+	}
+	printf("%s: %s", name, error_name(err));
+	if (!quick) {
+		printf(", pending, connect again: %s", error_name(start(*fd)));
+		if (!ready(*fd, 8000))
 			printf(", never ready");
 	}
-	err = pending_error(fd);
+	err = pending_error(*fd);
 	printf(", %s after %s\n", error_name(err),
-	       now_ms() - begin >= 500 ? "a second" : "no time");
+	       now_ms() - began >= 500 ? "a second" : "no time");
 }
 
 static void options(int fd)
@@ -192,8 +221,9 @@ static void fail_in_a_loop(void)
 	for (int i = 0; i < 3; i++) {
 		int fd = new_socket();
 
-		failing(names[i], fd);
+		failing(names[i], &fd, NULL);
 		close(fd);
+		past_the_gate();
 	}
 }
 
@@ -213,12 +243,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fd = new_socket();
-	failing("first", fd);
+	failing("first", &fd, NULL);
 	printf("close: %d\n", close(fd));
-	fd = new_socket();
-	if (beyond && !move_beyond(&fd))
-		return PROBE_CANNOT;
-	failing("second", fd);
+	fd = second_socket();
+	failing("second", &fd, storm ? second_socket : NULL);
 	/* The delay that is due must be over now, so that the next one goes. */
 	pause_ms(1200);
 	listen(held, 8);

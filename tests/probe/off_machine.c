@@ -210,6 +210,7 @@ static void play(const struct scene *scene, int out)
 	bool started;
 	struct seen seen;
 	struct scene plain = *scene;
+	struct sockaddr_storage to;
 
 	dup2(out, STDOUT_FILENO);
 	target_port = (uint16_t)(1000 + (scene - scenes));
@@ -221,9 +222,12 @@ static void play(const struct scene *scene, int out)
 	start_tap();
 	plain.protocol = 0; /* which takes a bound */
 	attempt_to(&plain, 1000, &started);
+	pause_ms(1200); /* the backoff of the driver's policy */
 	look();
 	printf("%s: first %s,", scene->name, error_name(attempt_to(scene, 1000, &started)));
 	printf(" %s;", look().abroad ? "went out" : "stayed");
+	storm_at(&to, parse(scene->target, target_port, &to));
+	look();
 	printf(" second %s", error_name(attempt_to(scene, 0, &started)));
 	seen = look();
 	printf(" %s, %s", started ? "later" : "at once", seen.abroad ? "went out" : "stayed");

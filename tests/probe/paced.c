@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `while (connect() < 0);` with no token left. A refusal at once would turn a slow loop into a
- * spin, so refusals are paced too, and each gives the destination's last real error.
+ * `while (connect() < 0);` with no token left. Told so at once for ever, it would spin, so after a
+ * few refusals it is held each time; and each refusal gives the destination's last real error.
  * Usage: paced tcp|unix|missing, or: paced back: another thread has found the server well
- * meanwhile, which ends the streak and its delays, but makes no token for the failure of this one
+ * meanwhile, which ends the streak, and what keeps this one from it
  */
 #include "probe.h"
 

@@ -84,6 +84,7 @@ static void gives_up(void)
 		fd = new_socket();
 	}
 	fastopen = false;
+	pause_ms(50); /* the backoff of the driver's policy is over */
 	printf("again: %s\n", error_name(connect_it(fd)));
 	tell_options("connected", fd);
 }

@@ -267,6 +267,85 @@ static inline int attempt(uint16_t port, int64_t *ms)
 	return err;
 }
 
+/*
+ * One attempt that fails and ten that are refused, in a row: under the shim this thread spins then,
+ * and the next attempt is held for the policy's `hold`, if its gate stays shut (GATE_SHUT of
+ * run.h). A machine that stops for a moment makes a pause, which ends a row: then there are more.
+ * An attempt that was held already leaves the row as it is. Returns the errno of the last.
+ */
+static inline int spin_at(uint16_t port)
+{
+	int64_t before = now_ms(), ms = 0;
+	int err = 0;
+
+	for (int row = 0, made = 0; row <= 10 && made < 200 && ms < 100; row++, made++) {
+		int64_t start = now_ms();
+
+		err = attempt(port, &ms);
+		if (now_ms() - before > 10)
+			row = 0;
+		before = start;
+	}
+	return err;
+}
+
+/*
+ * Tries again and again without a pause, as a thread that spins, until a try takes so long that it
+ * was held (GATE_SHUT of run.h, and a `hold` of 300 ms or more), or until it is plain that none is.
+ * fd: the socket of all tries; -1: one of its own each. Returns the errno of the last; *ms says how
+ * long that took.
+ */
+static inline int spin_until_held(int fd, uint16_t port, int64_t *ms)
+{
+	struct sockaddr_in to = loopback(port);
+	int err = 0;
+
+	*ms = 0;
+	for (int made = 0; made < 200 && *ms < 150; made++) {
+		int64_t start = now_ms();
+
+		if (fd < 0) {
+			err = attempt(port, ms);
+		} else {
+			err = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
+			*ms = now_ms() - start;
+		}
+	}
+	return err;
+}
+
+/*
+ * Twenty non-blocking connects without a pause, in a second of which more than half is left: where
+ * all of these are refused, the next one is parked. Once in a second: of parked ones there may be
+ * few.
+ */
+static inline void storm_at(const void *to, socklen_t len)
+{
+	static int64_t last;
+	int64_t late = now_ms() % 1000;
+
+	if (last == now_ms() / 1000)
+		return;
+	if (late > 400)
+		pause_ms((int)(1001 - late));
+	last = now_ms() / 1000;
+	for (int i = 0; i < 20; i++) {
+		int fd = socket(((const struct sockaddr *)to)->sa_family,
+		                SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+		connect(fd, (const struct sockaddr *)to, len);
+		close(fd);
+	}
+}
+
+/* Sleeps past a gate of 1 ms: the next attempt goes, if it can pay. */
+static inline void past_the_gate(void)
+{
+	const struct timespec pause = { .tv_nsec = 5000000 };
+
+	nanosleep(&pause, NULL);
+}
+
 /* Sends a word and reads it back. True if it came back. */
 static inline bool echo(int fd, const char *word)
 {

@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Lines of a policy: after the first failure nothing goes any more, and whoever spins is held for
+ * so long (spin_at() of probe.h). */
+#define GATE_SHUT(hold)                                                                            \
+	"base = 1h\ncap = 1h\njitter = none\nfloor = 0/s\nprobe = 1h\nhold = " hold "\n"
+
 enum how {
 	BARE,    /* no shim */
 	OFF,     /* loaded, mode = off */
@@ -28,8 +33,7 @@ struct probe {
 	const char *preload;       /* LD_PRELOAD; NULL: the shim alone. %s stands for the shim */
 	const char *wrapper[4];    /* a command in front of the probe, as strace, NULL-terminated */
 	int seconds;               /* time limit; 0: 30 */
-	bool chance; /* a draw may end a wait early: where a run is in part as bare, a second counts
-	              */
+	bool chance; /* a draw may end a wait early: a run in part as bare is repeated */
 };
 
 struct result {

@@ -9,7 +9,7 @@
 
 #include "tallies.h"
 
-#define LATE 5000 /* ms; max_wait is a hundredth of it */
+#define LATE 5000 /* ms; the hold is a hundredth of it */
 
 static uint16_t good, bad;
 static volatile bool over;

@@ -86,8 +86,7 @@ static void report(const char *name)
 	int held, err;
 	uint16_t port = refusing_port(&held);
 
-	printf("%s: AT_SECURE %lu, %s", name, getauxval(AT_SECURE),
-	       error_name(attempt(port, NULL)));
+	printf("%s: AT_SECURE %lu, %s", name, getauxval(AT_SECURE), error_name(spin_at(port)));
 	err = attempt(port, &ms);
 	printf(", then %s, %s\n", error_name(err), length_of(ms, 1000));
 	if (getauxval(AT_SECURE))

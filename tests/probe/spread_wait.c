@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The ways out of the wait before a connect that replaces a lost connection. The server drops all
- * it has at once; what is connected after that waits, for minutes by the driver's policy. Usage:
+ * it has at once; what is connected after that waits, for seconds by the driver's policy. Usage:
  * spread_wait cancel|jump|restart|fork
  */
 #include "probe.h"
@@ -133,18 +133,24 @@ static void is_cancelled(void)
 	count_fds();
 	fds = count_fds();
 	pthread_create(&thread, NULL, worker, NULL);
-	pause_ms(500);
+	pause_ms(300);
 	printf("connect: %s\n", returned ? "returned" : "waits");
 	cancel(thread);
 	printf("descriptors left: %d\n", count_fds() - fds);
 }
 
-/* Each takes one of those that are to be spread; once they are used up, the next goes. */
+static int new_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+/* Each takes one of those that are to be spread, and waits until it is left; once they are used up,
+ * the next goes. Sooner goes the odd one whose wait is short. */
 static void is_left(void)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fds, maps, state;
+	int fds, maps, state;
 	sigset_t before = { 0 }, after = { 0 };
-	volatile int left = 0, err = -1;
+	volatile int fd = new_socket(), left = 0, err = -1;
 
 	handle(0);
 	count_fds();
@@ -152,14 +158,21 @@ static void is_left(void)
 	fds = count_fds();
 	maps = count_maps();
 	jumps = 1;
-	while (err != 0 && left < 3 * KEPT) {
+	while ((err != 0 || (left > 0 && left < KEPT / 2)) && left < 3 * KEPT) {
 		if (sigsetjmp(back, 1) != 0) {
 			left++;
+			err = -1;
 			continue;
+		}
+		if (err == 0) {
+			close(fd);
+			fd = new_socket();
 		}
 		alarm_in(50);
 		err = connect_it(fd);
 		alarm_in(0);
+		if (err == EISCONN) /* left when it was no longer waiting */
+			err = 0;
 	}
 	printf("in the end: %s, after %s\n", error_name(err),
 	       left == 0         ? "no jumps"
@@ -227,7 +240,7 @@ static void is_forked(void)
 	count_fds();
 	fds = count_fds();
 	pthread_create(&thread, NULL, worker, NULL);
-	pause_ms(500);
+	pause_ms(300);
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
@@ -237,7 +250,7 @@ static void is_forked(void)
 		fd = connected(good);
 		child_saw->works = fd >= 0 && echo(fd, "hello");
 		handle(0);
-		alarms_from(300);
+		alarms_from(100);
 		child_saw->err = connect_it(socket(AF_INET, SOCK_STREAM, 0));
 		_exit(0);
 	}

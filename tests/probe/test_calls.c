@@ -155,7 +155,7 @@ Test(calls, allocate_nothing)
 		               .preload = preload,
 		               .log = log,
 		               .policy = "base = 1ms\ncap = 5ms\nmin = 1ms\n"
-		                         "max_wait = 20ms\ncapacity = 3\n" };
+		                         "hold = 20ms\ncapacity = 3\n" };
 
 	snprintf(preload, sizeof(preload), "%s:%%s",
 	         library_from("tripwire", "-DTRIPWIRE_LIBRARY"));
@@ -167,8 +167,7 @@ Test(calls, allocate_nothing)
 
 Test(lookups, are_held_back_and_keep_their_code, .fini = discard_scratch)
 {
-	struct probe probe = { .program = "lookup",
-		               .policy = "base = 2s\nfactor = 1\ncap = 2s\njitter = none\n" };
+	struct probe probe = { .program = "lookup", .policy = GATE_SHUT("2s") };
 	static struct result bare;
 	static char held[sizeof(bare.out) + 64];
 	const char *rest;
@@ -179,7 +178,7 @@ Test(lookups, are_held_back_and_keep_their_code, .fini = discard_scratch)
 	rest = strstr(bare.out, "another name");
 	cr_assert(rest != NULL, "%s", bare.out);
 	snprintf(held, sizeof(held),
-	         "first: EAI_AGAIN, at once\nsecond: EAI_AGAIN, whole\nthird: EAI_AGAIN, whole\n%s",
+	         "first: EAI_AGAIN, at once\nagain: EAI_AGAIN, whole\nagain: EAI_AGAIN, whole\n%s",
 	         rest);
 	expect(&probe, bare.out, held);
 }

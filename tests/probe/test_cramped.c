@@ -9,18 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DELAY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\n"
-#define TEXT(second)                                                                               \
-	"first: ECONNREFUSED\nsecond: ECONNREFUSED, " second "\nhealthy: works, closed: 0\n"
+#define TEXT(last) "first: ECONNREFUSED\nlast: ECONNREFUSED, " last "\nhealthy: works, closed: 0\n"
 
 TestSuite(cramped, .fini = discard_scratch);
 
 static const struct result *cramped(const char *kind, const char *log)
 {
-	return expect(
-	    &(struct probe) {
-		.program = "cramped", .arguments = { kind }, .policy = DELAY, .log = log },
-	    TEXT("at once"), TEXT("whole"));
+	return expect(&(struct probe) { .program = "cramped",
+	                                .arguments = { kind },
+	                                .policy = GATE_SHUT("1s"),
+	                                .log = log },
+	              TEXT("at once"), TEXT("whole"));
 }
 
 #define TRACED "target = syslog\ntrace = 8\nattempts = on\ninterval = 0\n"
@@ -88,7 +87,7 @@ Test(cramped, privileges_dropped)
 
 Test(cramped, environment_of_a_set_uid_program)
 {
-	/* One attempt on each of two ports; nobody may write to this configuration. */
+	/* A port each; nobody may write to this configuration. */
 	static const char plain[] =
 	    "plain: AT_SECURE 0, ECONNREFUSED, then ECONNREFUSED, at once\n"
 	    "set-uid: AT_SECURE 1, ECONNREFUSED, then ECONNREFUSED, at once\n"
@@ -98,10 +97,10 @@ Test(cramped, environment_of_a_set_uid_program)
 				   "shares a budget: no\n";
 
 	expect(&(struct probe) { .program = "secure",
-	                         .policy = DELAY,
+	                         .policy = GATE_SHUT("1s"),
 	                         .general = "scope = user\nshare = test-secure" },
 	       plain, held);
-	unlink("/dev/shm/retrybudget-65534/test-secure-v4");
+	unlink("/dev/shm/retrybudget-65534/test-secure-v5");
 	rmdir("/dev/shm/retrybudget-65534");
 }
 

@@ -5,17 +5,16 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-#define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\n"
+#define POLICY  "base = 1ms\nfactor = 1\ncap = 1ms\njitter = none\nmin = 1ms\n"
+#define REFUSES "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
 
-/* No token, and a probe a second after the first attempt: its retry cannot pay and is held back. */
-#define POOR POLICY "capacity = 1\nstart = 0%\nfloor = 0/s\nearn = 0\nprobe = 1s\nnonblocking = "
-
-#define TEXT(in_syn, second, option)                                                               \
+#define TEXT(in_syn, second, option) TEXT_OF(in_syn, second, option, "2")
+#define TEXT_OF(in_syn, second, option, connects)                                                  \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: no\n"                             \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: " in_syn "\n"                     \
 	"refused: ECONNREFUSED\nrefused: " second "\n"                                             \
 	"the same socket: ok, request: 5, reply: 5 5\n" option                                     \
-	"another: ok, request: 5, reply: 5 5\nconnects while it was down: 2\n"
+	"another: ok, request: 5, reply: 5 5\nconnects while it was down: " connects "\n"
 
 TestSuite(fastopen, .fini = discard_scratch);
 
@@ -71,68 +70,87 @@ Test(fastopen, option_with_a_cookie)
 	         TEXT("yes", "ECONNREFUSED", "option: 1\n"));
 }
 
-/* The second one waited for its second; it is the first call of each kind that can tell. */
-Test(fastopen, retries_wait)
+/* Before its backoff is over the second one is refused, without a packet. */
+static void refused(struct probe probe, const char *in_syn, const char *option)
 {
-	static struct result held;
-	struct probe probe = { .program = "fastopen",
-		               .arguments = { "option", "cookie" },
-		               .policy = POLICY };
+	static char plain[1024], held[1024];
 
-	run_probe(&probe, ENFORCE, &held);
-	cr_expect_geq(held.ms, 2150, "a second, and its own pause of 1200 ms: %d", (int)held.ms);
+	snprintf(plain, sizeof(plain), TEXT("%s", "ECONNREFUSED", "%s"), in_syn, option);
+	snprintf(held, sizeof(held), TEXT_OF("%s", "ECONNREFUSED", "%s", "1"), in_syn, option);
+	probe.policy = REFUSES "park\n";
+	judged(expect(&probe, plain, held), 4, 2, REFUSES);
 }
 
-/* Held back as the kernel answers without a cookie: EINPROGRESS, and the error a second later. */
+Test(fastopen, refused)
+{
+	refused((struct probe) { .program = "fastopen", .arguments = { "cookie" } }, "yes", "");
+}
+
+Test(fastopen, refused_option)
+{
+	refused((struct probe) { .program = "fastopen", .arguments = { "option", "cookie" } },
+	        "yes", "option: 1\n");
+}
+
+/* Parked as the kernel answers without a cookie: EINPROGRESS, and the error a second later. */
 static void parked(struct probe probe, const char *in_syn, const char *option)
 {
 	static char plain[1024], held[1024];
 	const struct result *result;
 
-	snprintf(plain, sizeof(plain), TEXT("%s", "%s", "%s"), in_syn, "ECONNREFUSED", option);
-	snprintf(held, sizeof(held), TEXT("%s", "%s", "%s"), in_syn, "ETIMEDOUT", option);
-	probe.policy = POOR "park\n";
-	judged(expect(&probe, plain, held), 4, 2, "park");
-	probe.policy = POOR "redirect\n";
+	snprintf(plain, sizeof(plain), TEXT_OF("%s", "%s", "%s", "0"), in_syn, "ECONNREFUSED",
+	         option);
+	snprintf(held, sizeof(held), TEXT_OF("%s", "%s", "%s", "0"), in_syn, "ETIMEDOUT", option);
+	probe.policy = REFUSES "park\n";
+	result = expect(&probe, plain, held);
+	cr_expect_eq(records_with(result, "kind=first"), 4, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	probe.policy = REFUSES "redirect\n";
 	result = expect(&probe, plain, NULL);
-	judged(result, 4, 2, "redirect");
+	cr_expect_eq(records_with(result, "kind=first"), 4, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
 }
 
 Test(fastopen, parked, .timeout = 60)
 {
-	parked((struct probe) { .program = "fastopen", .arguments = { "nonblocking" } }, "no", "");
+	parked((struct probe) { .program = "fastopen", .arguments = { "storm", "nonblocking" } },
+	       "no", "");
 }
 
 Test(fastopen, parked_with_a_cookie, .timeout = 60)
 {
-	parked((struct probe) { .program = "fastopen", .arguments = { "nonblocking", "cookie" } },
+	parked((struct probe) { .program = "fastopen",
+	                        .arguments = { "storm", "nonblocking", "cookie" } },
 	       "yes", "");
 }
 
 Test(fastopen, parked_v6_with_a_cookie, .timeout = 60)
 {
-	parked((struct probe) { .program = "fastopen",
-	                        .arguments = { "nonblocking", "cookie", "v6", "message" } },
-	       "yes", "");
+	parked(
+	    (struct probe) { .program = "fastopen",
+	                     .arguments = { "storm", "nonblocking", "cookie", "v6", "message" } },
+	    "yes", "");
 }
 
 /* A socket that blocks, and one call that must not. */
 Test(fastopen, parked_on_a_blocking_socket, .timeout = 60)
 {
-	parked((struct probe) { .program = "fastopen", .arguments = { "dontwait", "cookie" } },
+	parked((struct probe) { .program = "fastopen",
+	                        .arguments = { "storm", "dontwait", "cookie" } },
 	       "yes", "");
 }
 
 Test(fastopen, parked_option, .timeout = 60)
 {
-	parked((struct probe) { .program = "fastopen", .arguments = { "option", "nonblocking" } },
+	parked((struct probe) { .program = "fastopen",
+	                        .arguments = { "storm", "option", "nonblocking" } },
 	       "no", "option: 1\n");
 }
 
 Test(fastopen, parked_option_with_a_cookie, .timeout = 60)
 {
 	parked((struct probe) { .program = "fastopen",
-	                        .arguments = { "option", "nonblocking", "cookie" } },
+	                        .arguments = { "storm", "option", "nonblocking", "cookie" } },
 	       "yes", "option: 1\n");
 }
 

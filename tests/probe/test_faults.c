@@ -21,7 +21,7 @@ static void clean_up(void)
 	char path[128];
 
 	/* A mapping that fails leaves the file. */
-	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-faults-v4", geteuid());
+	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-faults-v5", geteuid());
 	unlink(path);
 	discard_scratch();
 }
@@ -40,7 +40,7 @@ static const char *configuration(enum how how, const char *general, const char *
 	        "[retrybudget]\nmode = %s\nreload = 0\n%s\n"
 	        "[log]\n%s\nattempts = on\ninterval = 0\n"
 	        "[destination default]\nbase = 100ms\nfactor = 1\ncap = 100ms\njitter = none\n"
-	        "max_wait = 300ms\nprobe = 500ms\nnonblocking = redirect\n",
+	        "hold = 300ms\nprobe = 500ms\nnonblocking = redirect\n",
 	        how == BARE ? "off" : way_name(how), general, log);
 	cr_assert(fclose(file) == 0);
 	chmod(path, 0644);

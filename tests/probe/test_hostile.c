@@ -21,7 +21,7 @@ static void remove_share(void)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-v4", geteuid(),
+	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-v5", geteuid(),
 	         (int)getpid());
 	unlink(path);
 	discard_scratch();
@@ -45,14 +45,14 @@ Test(hostile, scribbler)
 	/* All times of the policy are short: the longest that it allows is no fault, and a connect
 	 * may be parked for what a server seems to have asked for, two minutes by default. */
 	result = expect(
-	    &(struct probe) {
-		.program = "scribbled",
-		.arguments = { seconds() },
-		.general = shared(),
-		.policy = "base = 1ms\ncap = 50ms\nmin = 0\nmax_wait = 50ms\nprobe = 200ms\n"
-			  "retry_after_cap = 100ms\n",
-		.log = "target = syslog\ninterval = 100ms\n",
-		.seconds = 120 },
+	    &(struct probe) { .program = "scribbled",
+	                      .arguments = { seconds() },
+	                      .general = shared(),
+	                      .policy =
+	                          "base = 1ms\ncap = 50ms\nmin = 0\nhold = 50ms\nprobe = 200ms\n"
+	                          "retry_after_cap = 100ms\n",
+	                      .log = "target = syslog\ninterval = 100ms\n",
+	                      .seconds = 120 },
 	    fine, fine);
 	cr_assert_gt(records_with(result, "event="), 0);
 	/* Whatever stood in the names: one line each, of printable ASCII. */
@@ -107,10 +107,10 @@ static void die_often(const char *kind, const char *general, const char *policy)
 
 Test(death, of_forked_children, .fini = discard_scratch)
 {
-	die_often("fork", "", "max_wait = 0\nmin = 0\n" RULE);
+	die_often("fork", "", "hold = 0\nmin = 0\n" RULE);
 }
 
 Test(death, of_programs_that_share_by_name, .fini = remove_share)
 {
-	die_often("exec", shared(), "max_wait = 3ms\n" RULE);
+	die_often("exec", shared(), "hold = 3ms\n" RULE);
 }

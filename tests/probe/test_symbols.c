@@ -227,7 +227,9 @@ Test(symbols, thread_local_memory_is_small_and_static)
 	const char *size = tool("readelf -lW %s | awk '$1 == \"TLS\" {print $6}'");
 	char flags[65536];
 
-	cr_expect(strtol(size, NULL, 16) <= 64, "thread-local memory: %s", size);
+	/* Of the 512 bytes that glibc keeps for all libraries that a running program loads, where
+	 * ours may come by dlopen too; 64 of them are what a thread remembers of its tries. */
+	cr_expect(strtol(size, NULL, 16) <= 160, "thread-local memory: %s", size);
 	snprintf(flags, sizeof(flags), "%s", tool("readelf -dW %s"));
 	cr_expect(*size == '\0' || strstr(flags, "STATIC_TLS") != NULL, "%s", flags);
 }

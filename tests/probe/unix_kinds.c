@@ -37,6 +37,7 @@ static int joined(int type)
 {
 	int fd = socket(AF_UNIX, type, 0);
 
+	past_the_gate();
 	if (connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0)
 		give_up("connect");
 	return fd;
@@ -130,23 +131,6 @@ static void serves(int type)
 	waitpid(child, NULL, 0);
 }
 
-/* On a blocking socket a retry waits, whatever the type. */
-static void paced(int type)
-{
-	int64_t start = now_ms();
-	const char *first, *second;
-	int64_t took;
-
-	name_path("paced", type);
-	first = tried(type);
-	took = now_ms() - start;
-	printf("first: %s, %s\n", first, length_of(took, 1000));
-	start = now_ms();
-	second = tried(type);
-	took = now_ms() - start;
-	printf("second: %s, %s\n", second, length_of(took, 1000));
-}
-
 int main(int argc, char **argv)
 {
 	static const int types[] = { SOCK_STREAM, SOCK_SEQPACKET };
@@ -155,10 +139,6 @@ int main(int argc, char **argv)
 		give_up("usage");
 	directory = argv[1];
 	for (int i = 0; i < 2; i++) {
-		if (argc > 2) {
-			paced(types[i]);
-			continue;
-		}
 		fails(types[i]);
 		serves(types[i]);
 	}

@@ -201,8 +201,10 @@ static const char *converse(int fd, bool is_connected)
 /* In the image after exec: the numbers from 10 on are sockets that were there before. */
 static int inherited(int count, bool are_connected)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
+		past_the_gate();
 		printf("%d: %s\n", i + 1, converse(10 + i, are_connected));
+	}
 	tell_port("here", port);
 	tell_all();
 	return 0;
@@ -255,9 +257,11 @@ int main(int argc, char **argv)
 		exec_with(count, is("exec-connected"), argv);
 	for (int i = 0; i < count; i++) {
 		bool is_connected = is("passed-connected") || is("pidfd");
-		int fd = is_connected || is("passed") ? from_another(is_connected, is("pidfd"))
-		                                      : socket(AF_INET, SOCK_STREAM, 0);
+		int fd;
 
+		past_the_gate();
+		fd = is_connected || is("passed") ? from_another(is_connected, is("pidfd"))
+		                                  : socket(AF_INET, SOCK_STREAM, 0);
 		printf("%d: %s\n", i + 1, converse(fd, is_connected));
 	}
 	tell_port("here", port);

@@ -22,19 +22,15 @@ static void clean_up(void *arg)
 
 static void *worker(void *arg)
 {
-	struct sockaddr_in to = loopback(port);
-	int64_t start;
+	int64_t ms;
 
-	sock = socket(AF_INET, SOCK_STREAM, 0);
-	connect(sock, (struct sockaddr *)&to, sizeof(to));
-	close(sock);
+	attempt(port, NULL);
 	sock = socket(AF_INET, SOCK_STREAM, 0);
 	if (disabled)
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_push(clean_up, NULL);
-	start = now_ms();
-	err = connect(sock, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
-	took = now_ms() - start;
+	err = spin_until_held(sock, port, &ms);
+	took = ms;
 	returned = 1;
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	for (;;)

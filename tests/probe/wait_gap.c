@@ -31,8 +31,7 @@ static void traced(const char *what)
 	struct timeval limit = { .tv_sec = strcmp(what, "timed") == 0 ? 60 : 0 };
 	int held, fd, err;
 	uint16_t port = refusing_port(&held);
-	struct sockaddr_in to = loopback(port);
-	int64_t began;
+	int64_t ms;
 
 	if (strcmp(what, "interrupt") != 0)
 		action.sa_flags = SA_RESTART;
@@ -46,9 +45,8 @@ static void traced(const char *what)
 	if (ptrace(PTRACE_TRACEME) != 0)
 		_exit(PROBE_CANNOT);
 	raise(SIGSTOP);
-	began = now_ms();
-	err = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 ? 0 : errno;
-	printf("second: %s, %s\n", error_name(err), length_of(now_ms() - began, 2000));
+	err = spin_until_held(fd, port, &ms);
+	printf("second: %s, %s\n", error_name(err), length_of(ms, 2000));
 	printf("signals handled: %s\n", handled ? "some" : "none");
 	fflush(stdout);
 	_exit(0);

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 		setitimer(ITIMER_REAL, &(struct itimerval) { .it_value.tv_usec = 300000 }, NULL);
 	else if (strncmp(what, "setuid", 6) != 0)
 		alarms_from(300);
-	err = attempt(port, &ms);
+	err = spin_until_held(-1, port, &ms);
 	printf("second: %s, %s\n", error_name(err), length_of(ms, 2000));
 	if (ms > 1000 && !handled)
 		printf("the handler did not run\n");
