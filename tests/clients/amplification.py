@@ -17,8 +17,10 @@ FLAP = 3  # seconds up, then as long down
 
 # The rule alone: the process-wide bucket is out of the way.
 WIDE = "[budget]\ncapacity = 1000000\nfloor = 10000/s\n"
+ONE_TRY = "one try"
 BUDGETS = {
     "bare": None,
+    ONE_TRY: None,
     "bucket": "",
     "bucket, breaker": "breaker = on\nbreaker_open = 1s\n",
     "window": "strategy = window\n",
@@ -57,13 +59,13 @@ def flap(lab, run):
             time.sleep(0.01)
 
 
-def play(lab, build, library, text, pattern, seconds=SECONDS):
+def play(lab, build, library, text, pattern, seconds=SECONDS, tries=TRIES):
     """Requests, what of them was served, and attempts as the server counted them."""
     lab.server_mode("healthy")
     lab.server.ask(f"ill {0 if pattern == 'flapping' else pattern}")
     before = lab.healthy_accepted()
     command = [os.path.join(build, "clients", "bounded"), str(PORT), str(THREADS), str(seconds),
-               str(TRIES), str(PAUSE_MS)]
+               str(tries), str(PAUSE_MS)]
     run = Run(command, lab.folder, lab.environment(library, text))
     try:
         if pattern == "flapping":
@@ -72,17 +74,18 @@ def play(lab, build, library, text, pattern, seconds=SECONDS):
         run.wait(seconds + 60)
         if pattern == "flapping":
             flapping.join()
-        requests, tries, served = map(int, run.output().split())
+        requests, _, served = map(int, run.output().split())
     finally:
         run.kill()
-    return {"requests": requests, "tries": tries, "served": served / requests,
+    return {"requests": requests, "served": served / requests, "rate": served / seconds,
             "load": (lab.healthy_accepted() - before) / requests}
 
 
 def measure(lab, build, budget, pattern, library):
     settings = BUDGETS[budget]
     if settings is None:
-        return {**play(lab, build, "", "", pattern), "problems": []}
+        tries = 1 if budget == ONE_TRY else TRIES
+        return {**play(lab, build, "", "", pattern, tries=tries), "problems": []}
     return {**play(lab, build, library, configuration(lab, settings), pattern), "problems": []}
 
 
@@ -102,12 +105,29 @@ def compare(lab, build, library):
     return {"bare": bare, "shim": shim, "problems": [], "chance": chance}
 
 
+# What chance makes of two runs of a pattern: of the share, and of the requests per second.
+CHANCE = 0.03
+
+
+def worse_than_one_try(results):
+    """The cells in which a client would have done better without any retry and without the library."""
+    for (budget, pattern), cell in results.items():
+        least = results.get((ONE_TRY, pattern))
+        if not cell or not least or budget == ONE_TRY:
+            continue
+        for what, text in (("served", "of its requests"), ("rate", "requests per second")):
+            if cell[what] < least[what] * (1 - CHANCE) - 0.001:
+                yield (f"{budget}, {pattern}: served {cell[what]:.3g} {text}, and with one try "
+                       f"{least[what]:.3g}")
+
+
 def table(results):
     """The rows of the table in tests/README.md: results by (budget, pattern)."""
-    heads = [p if p == "flapping" else f"{p} % failing" for p in PATTERNS]
+    patterns = [p for p in PATTERNS if any(p == q for _, q in results)]
+    heads = [p if p == "flapping" else f"{p} % failing" for p in patterns]
     print("| rule | " + " | ".join(heads) + " |")
-    print("| --- |" + " --- |" * len(PATTERNS))
+    print("| --- |" + " --- |" * len(patterns))
     for budget in dict.fromkeys(b for b, _ in results):
-        cells = [results[budget, p] for p in PATTERNS]
+        cells = [results[budget, p] for p in patterns]
         print(f"| {budget} | " + " | ".join(
-            f"{c['load']:.2f} ({c['served']:.0%})" if c else "-" for c in cells) + " |")
+            f"{c['load']:.2f} ({c['served']:.0%}, {c['rate']:.0f}/s)" if c else "-" for c in cells) + " |")

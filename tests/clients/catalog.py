@@ -41,13 +41,14 @@ WAYS = {
     "read-close": Way("read-close"),
     "half": Way("half", nature="free", why="bytes came, then FIN"),
     "half-reset": Way("half-reset", host="127.0.0.1", nature="free", why="bytes came, then RST"),
-    "error": Way("error", nature="free", why="HTTP 503, a redis error, or a line that says so"),
+    "error": Way("error", nature="free", why="HTTP 503 with http = off, a redis error, or a line that says so"),
     "hang": Way("hang", host="127.0.0.1", nature="slow", seconds=4),
     "silent": Way("silent", nature="slow", seconds=5, why="every SYN is dropped"),
     "backlog": Way("backlog", host="127.0.0.1", nature="slow", seconds=4,
                    why="listen(1), no accept"),
     "servfail": Way("healthy", "servfail", counted="dns"),
-    "nxdomain": Way("healthy", "nxdomain", counted="dns"),
+    "nxdomain": Way("healthy", "nxdomain", nature="free", counted="dns",
+                    why="that there is no such name is an answer"),
     "dns-silent": Way("healthy", "silent", nature="slow", counted="dns", seconds=5),
     "unix": Way("healthy", host="", counted="unix", why="the path is not there"),
     "udp": Way("down", host="127.0.0.1", nature="free", counted="udp", why="port unreachable"),
@@ -246,9 +247,9 @@ probe    = 1s
 base     = 10ms
 cap      = 1s
 min      = 1ms
-max_wait = 1s
 horizon  = 60s
 min_life = 200ms
+http     = off
 """,
     3,
     3,

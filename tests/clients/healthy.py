@@ -11,6 +11,7 @@ from lab import Run
 REQUESTS = 100
 AT_ONCE = 4  # of the same program
 CROWD = 50
+START = 5  # attempts that go free where nobody can say what they are
 
 
 def round_of(lab, client, environment):
@@ -103,8 +104,10 @@ def first_tries(lab, crowd, library):
     first = sum(r.get("kind") == "first" for r in records)
     if code != 0 or output != f"{CROWD} refused":
         problems.append(f"the crowd says {output!r}, exit {code}")
-    if seen != CROWD:
-        problems.append(f"{seen} of {CROWD} attempts reached the port")
-    if first != CROWD or len(records) != CROWD:
-        problems.append(f"{first} of {len(records)} attempts were first tries, not {CROWD}")
+    # Nobody can say whether they ask for one thing or for fifty: a few go free, and the others are
+    # told at once what those were told.
+    if seen < START:
+        problems.append(f"{seen} of {CROWD} attempts reached the port, not {START}")
+    if first < START or len(records) != CROWD:
+        problems.append(f"{first} of {len(records)} attempts were first tries, of {CROWD}")
     return {"attempts": seen, "first_tries": first, "problems": problems}

@@ -14,9 +14,10 @@ PARKED = {"timeout", "refused"}
 # microseconds, bare as well.
 RIGHT_NAME = {
     "refused": {"refused"},
-    "reset": {"broken"},
-    "close": {"broken"},
-    "read-close": {"broken"},
+    # A repeat that is refused is told as a refused connect, where no connect has failed.
+    "reset": {"broken", "refused"},
+    "close": {"broken", "refused"},
+    "read-close": {"broken", "refused"},
     "half-reset": {"broken"},
     "unix": {"missing"},
 }

@@ -37,8 +37,8 @@ static void check(const struct config *config)
 		const struct policy *policy = &config->policies[i];
 
 		if (policy->mode < MODE_OFF || policy->mode > MODE_ENFORCE || policy->probe <= 0 ||
-		    policy->bucket.capacity < 1 || policy->backoff.base < 1 ||
-		    policy->max_wait < 0 || memchr(config->labels[i], 0, CONFIG_LABEL) == NULL)
+		    policy->bucket.capacity < 1 || policy->backoff.base < 0 || policy->hold < 0 ||
+		    memchr(config->labels[i], 0, CONFIG_LABEL) == NULL)
 			abort();
 	}
 }

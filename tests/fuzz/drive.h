@@ -35,7 +35,7 @@ static const char *const drive_names[] = { "bucket.test",        "window.test",
 static const char drive_config[] =
     "[retrybudget]\nreload = 0\n"
     "[log]\nsocket = /nowhere/log\ninterval = 1ms\nattempts = on\n"
-    "[destination default]\nmax_wait = 0\nmin = 0\nbase = 1ms\nprobe = 100ms\n"
+    "[destination default]\nhold = 0\nmin = 0\nbase = 1ms\nprobe = 100ms\n"
     "retry_after_cap = 100ms\n"
     "[destination window]\nmatch = window.test, dns:window.test\nstrategy = window\n"
     "[destination adaptive]\nmatch = adaptive.test, dns:adaptive.test\nstrategy = adaptive\n"
@@ -116,8 +116,6 @@ static inline void drive_check(const struct attempt *try)
 	    budget_due(&try->account, cost, now) <=
 		(policy->probe > policy->retry_after_cap ? policy->probe : policy->retry_after_cap),
 	    "due by the probe, or by what a server may ask for");
-	drive_must(budget_delay(&try->account, thread_random()) <= policy->backoff.cap,
-	           "a delay within its cap");
 }
 
 static inline void drive_lookup(struct drive *drive)

@@ -19,17 +19,17 @@ floor = 0.1/s
 base = 10ms
 min = 5ms
 cap = 20ms
-max_wait = 40ms
 probe = 1h
 """
 LEAST, MOST, ALL = 4, 8, 40
+# Of attempts between which the program is answered elsewhere, this many need not be retries.
+UNCLEAR = 5
 PAID = """[destination default]
 capacity = 6
 floor = 0.1/s
 base = 10ms
 min = 5ms
 cap = 20ms
-max_wait = 100ms
 probe = 3s
 """
 PAID_FOR = 6
@@ -71,7 +71,7 @@ def run_dlopen(lab, build, shim, flags, trace):
 def run_deepbind(lab, build, shim, what):
     answering = servers(lab, build)
     words = [os.path.join(build, "guests", word) for word in ("deepbind", "plugin.so")] + [what]
-    everything = ALL if what == "storm" else 15
+    everything, most = (ALL, MOST) if what == "storm" else (15, MOST + UNCLEAR)
     bare, _, problems = counted(
         lab, words, environment(lab, ""), None, everything, everything)
     notes = []
@@ -81,7 +81,7 @@ def run_deepbind(lab, build, shim, what):
         seen = what == "host" or mode == "strip"
         _, attempts, more = counted(
             lab, words, environment(lab, shim, text), bare,
-            LEAST if seen else everything, MOST if seen else everything)
+            LEAST if seen else everything, most if seen else everything)
         problems += [f"{mode}: {problem}" for problem in more]
         notes.append(f"{mode} {attempts}")
     answering.process.kill()

@@ -25,7 +25,6 @@ floor = 0.5/s
 base = 50ms
 min = 20ms
 cap = 1s
-max_wait = 2s
 probe = 3s
 """
 

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +33,10 @@ namespace
 
 enum { REFUSES = 7000, ANSWERS, HOLDS, SILENT };
 
-std::atomic<int> made, destroyed, unwound, finished, live;
+/* How long a thread may take to end once it was cancelled: a hold that ignores it lasts longer. */
+const std::chrono::seconds AT_ONCE(4);
+
+std::atomic<int> made, destroyed, unwound, finished, live, tries;
 
 /* One in every frame that is unwound; it owns memory, so that a destructor which is left out is a
  * leak, and one that runs twice a crash. */
@@ -176,12 +180,13 @@ template <void (*body)()> void *thread_of(void *)
 	return guarded(body);
 }
 
-/* Refused again and again: bare the loop spins through connect, under the shim it waits there. */
+/* Refused again and again: bare the loop spins through connect, under the shim it is held there. */
 void dial_for_ever()
 {
 	for (;;) {
 		Socket s;
 
+		tries++;
 		try {
 			dial(s, REFUSES);
 		} catch (const Refused &) {
@@ -228,6 +233,7 @@ void look_up_silent()
 void look_up_refused()
 {
 	for (;;) {
+		tries++;
 		look_up("servfail.test");
 		pthread_testcancel();
 	}
@@ -267,9 +273,19 @@ template <void (*body)()> void cancel()
 
 	pthread_create(&thread, nullptr, thread_of<body>, nullptr);
 	usleep(400000);
+	const auto asked = std::chrono::steady_clock::now();
 	pthread_cancel(thread);
 	pthread_join(thread, &end);
-	std::printf("%s\n", end == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
+	const bool late = std::chrono::steady_clock::now() - asked > AT_ONCE;
+	std::printf("%s%s\n", end == PTHREAD_CANCELED ? "cancelled" : "not cancelled",
+	            late ? ", late" : "");
+	/* For the driver: how often bare, and that under the shim the thread was held meanwhile. */
+	if (const char *path = std::getenv("THROWER_TRIES")) {
+		std::FILE *file = std::fopen(path, "w");
+
+		std::fprintf(file, "%d\n", tries.load());
+		std::fclose(file);
+	}
 }
 
 void act_exit()

@@ -18,23 +18,33 @@ ACTIONS = (
     "cancel-lookup", "cancel-lookup-wait", "exit",
 )
 TRACES = (0, 4)
-# Waits that are cancelled are longer than the test, the others short.
+# The holds that are cancelled are longer than the test, the others short.
 SHORT = """[destination default]
 capacity = 50
 base = 20ms
 min = 10ms
 cap = 50ms
-max_wait = 1s
 """
 LONG = """[destination default]
-capacity = 50
+hold = 10s
 base = 5m
 min = 5m
 cap = 5m
 probe = 1h
 jitter = none
-max_wait = 5m
 """
+# The first try goes, ten in a row are refused, and the next is held.
+HELD = 12
+
+
+def tries(lab, name):
+    """The file that the program writes the number of its tries to, and how to read it."""
+    path = os.path.join(lab.folder, f"tries-{name}")
+
+    def read():
+        with open(path, encoding="ascii") as f:
+            return int(f.read())
+    return {"THROWER_TRIES": path}, read
 
 
 def run(lab, build, shim, action, trace, host):
@@ -46,9 +56,11 @@ def run(lab, build, shim, action, trace, host):
     lab.server_mode("down")
     policy = LONG if action.endswith("-wait") else SHORT
     words = [os.path.join(build, "guests", word) for word in HOSTS[host]] + [action]
-    bare = run_plain(lab, words, environment(lab, ""))
+    extra, tries_bare = tries(lab, "bare")
+    bare = run_plain(lab, words, environment(lab, "", None, extra))
     before = len(lab.log.records)
-    said = run_plain(lab, words, environment(lab, shim, configuration(lab, policy, trace)))
+    extra, tries_shim = tries(lab, "shim")
+    said = run_plain(lab, words, environment(lab, shim, configuration(lab, policy, trace), extra))
     records = lab.log.fields()[before:]
     problems = said.differs_from(bare)
     if bare.why or bare.code != 0 or "wrong" in " ".join(bare.lines):
@@ -57,6 +69,11 @@ def run(lab, build, shim, action, trace, host):
     retries = [r for r in records if r.get("event") in ("retrying", "refused")]
     if action in ("throw", "exit") and not retries:
         problems.append("the shim has seen no retry")
+    note = ""
+    if action.endswith("-wait") and not problems:
+        note = f"; {tries_shim()} tries, bare {tries_bare()}"
+        if tries_shim() != HELD or tries_bare() <= HELD:
+            problems.append(f"not cancelled in a hold{note}")
     if trace and not all("site" in r for r in retries):
         problems.append(f"a record without its site: {retries}")
-    return {"problems": problems, "note": "; ".join(said.lines)}
+    return {"problems": problems, "note": "; ".join(said.lines) + note}

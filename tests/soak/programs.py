@@ -29,7 +29,6 @@ attempts = {attempts}
 [destination default]
 base = 50ms
 cap = 1s
-max_wait = 1s
 probe = 2s
 horizon = 20s
 """

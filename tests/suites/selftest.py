@@ -111,12 +111,14 @@ def judgements():
     yield policy.verdicts(["a"])["a"] == verdict.HELD, "known, and only held back"
     yield policy.verdicts(["a"])[verdict.EXIT] == verdict.HELD, "its exit status follows"
     yield policy.verdicts()["a"] == verdict.DIFFERS, "held back, but not known"
+    yield policy.verdicts([verdict.EVERY])["a"] == verdict.HELD, "known with all of its program"
     policy.add("observe", {"a": F, "b": P, verdict.EXIT: F})
     yield policy.verdicts(["a"])["a"] == verdict.HELD, "known, and by chance otherwise once"
     yield policy.policy_is_open(["a"]), "known, and to be observed again"
     for _ in range(5):
         policy.add("observe", {"a": F, "b": P, verdict.EXIT: F})
     yield policy.verdicts(["a"])["a"] == verdict.DIFFERS, "known, and yet a fault of the hooks"
+    yield policy.verdicts([verdict.EVERY])["a"] == verdict.DIFFERS, "the same with all of it"
     yield crashed.verdicts() == {"a": verdict.EQUAL, "b": verdict.DIFFERS}, "a test that is missing"
 
 

@@ -54,6 +54,7 @@ def settle(bare, shim):
 
 
 EXIT = "(exit status)"  # the name under which a program's own is compared
+EVERY = "*"  # in place of the tests that are known: of a program that ends with the first of them
 
 
 class Comparison:
@@ -81,12 +82,15 @@ class Comparison:
         that is all that the shim did: in observe mode, where every call is hooked and judged and
         none held back, it ends as bare."""
         found = {t: settle(self.of(t, "bare"), self.of(t, "shim")) for t in self.tests()}
-        for test in [t for t in known if found.get(t) == DIFFERS and self.is_policy(t)]:
+        for test in [t for t in self.named(known) if found.get(t) == DIFFERS and self.is_policy(t)]:
             found[test] = HELD
         if DIFFERS not in [v for t, v in found.items() if t != EXIT] and HELD in found.values():
             if found.get(EXIT) == DIFFERS and self.is_policy(EXIT):
                 found[EXIT] = HELD
         return found
+
+    def named(self, known):
+        return self.tests() if EVERY in known else known
 
     def is_policy(self, test):
         """Whether it ends as bare where nothing is held back: by the same judgement, for a test that
@@ -98,7 +102,7 @@ class Comparison:
         """Whether a test that may be held back needs another run in observe mode, and bare."""
         return any(
             judge(self.of(t, "bare"), self.of(t, "observe")) is None
-            for t in (*known, EXIT) if t in self.tests()
+            for t in (*self.named(known), EXIT) if t in self.tests()
         )
 
     def always(self, result):

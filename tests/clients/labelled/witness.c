@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #define LINE_MAX_ 256
+#define FIRST     3 /* connects that are never refused */
 
 static struct sockaddr_un log_address;
 static unsigned long refuse_port, refuse_permille, refuse_seed;
@@ -136,16 +137,17 @@ static void tell(const struct line *line)
 static int refuses(const struct sockaddr *address, socklen_t len)
 {
 	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-	uint64_t z;
+	uint64_t z, number;
 
 	/* The port is at the same place for both families. */
 	if (!refuse_permille || len < sizeof(*in) || ntohs(in->sin_port) != refuse_port)
 		return 0;
-	z = (refuse_seed << 32) +
-	    (atomic_fetch_add(connects, 1) + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	number = atomic_fetch_add(connects, 1) + 1;
+	z = (refuse_seed << 32) + number * UINT64_C(0x9e3779b97f4a7c15);
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ (z >> 31)) % 1000 < refuse_permille;
+	/* A program that has never been answered meets the conditions in which nothing answers. */
+	return number > FIRST && (z ^ (z >> 31)) % 1000 < refuse_permille;
 }
 
 static uint64_t local_port(int fd)
