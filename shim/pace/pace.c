@@ -62,7 +62,7 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 	if (!blocks)
 		return refuse_later(try, now);
 	rages = storm_rages(try->trial.destination, now);
-	if (tries_refused(now) || (rages && tries_is_of_new_process())) {
+	if (tries_refused(now) || (rages && tries_is_first(try->fd < 0))) {
 		switch (hold(try, cost, &now)) {
 		case HELD_GOES:
 			return true;

@@ -75,9 +75,9 @@ void tries_note(uint32_t slot, int64_t now)
 		thread_facts.tried++;
 }
 
-bool tries_is_of_new_process(void)
+bool tries_is_first(bool any_thread)
 {
-	return thread_facts.tried <= 1 && thread_id() == thread_process();
+	return thread_facts.tried <= 1 && (any_thread || thread_id() == thread_process());
 }
 
 void tries_failed(uint32_t slot, int64_t now)

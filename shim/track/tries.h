@@ -40,9 +40,10 @@ static inline void tries_heard(uint32_t slot)
  * the thread spins. */
 bool tries_refused(int64_t now);
 
-/* True if the process has made no try but the one at hand: a loop of a shell has one for each. A
- * pool's new thread is no loop. */
-bool tries_is_of_new_process(void);
+/* True if the process, or with any_thread this thread, has made no try but the one at hand: a loop
+ * of a shell has a process for each, curl a thread for each lookup. A pool's new thread is no loop.
+ */
+bool tries_is_first(bool any_thread);
 
 /* It tried something new, which ends a row. */
 static inline void tries_new(void)
