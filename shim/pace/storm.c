@@ -9,18 +9,21 @@
 
 #include "track/thread.h"
 
-#define SPINS      20 /* refusals in a second, and half of those in the one before, */
+#define SPINS      20 /* refusals in a second, and three quarters of those before it, */
 #define DEMAND     10 /* and for each request that was served in it */
 #define PARKED     8  /* of one destination at a time, as long as anything else is well */
 #define PARKED_ALL 64
+
+#define FORGOTTEN 60 /* seconds */
 
 #define COUNT_BITS 24
 #define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
 
 static cell64 parked_in_all; /* second << 24 | count */
 
-/* Counts one in the cell's second. Of what was counted in the second before half counts on, if
- * `lasts`. Returns the count. */
+/* Counts one in the cell's second. Of what was counted before three quarters count on in each, if
+ * `lasts`: a loop that was parked for a second comes back to a few refusals, not to twenty. Returns
+ * the count. */
 static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 {
 	int64_t second = now / NS_PER_S, seen = atomic_load(cell), next;
@@ -28,8 +31,10 @@ static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 	do {
 		int64_t count = seen & COUNT_MASK, age = second - (seen >> COUNT_BITS);
 
-		if (age != 0)
-			count = lasts && age > 0 && age < COUNT_BITS ? count >> age : 0;
+		if (age < 0 || age > FORGOTTEN || (age > 0 && !lasts))
+			count = 0;
+		for (; age > 0 && count > 0; age--)
+			count = count * 3 / 4;
 		next = second << COUNT_BITS | (count < COUNT_MASK ? count + 1 : count);
 	} while (!atomic_compare_exchange_weak(cell, &seen, next));
 	return next & COUNT_MASK;
