@@ -57,7 +57,6 @@ void allowance_failed(struct allowance *allowance, int64_t now)
 {
 	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW) {
 		int64_t before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
-
 		/* Traffic that has only just begun has no usual. */
 		bool lasts = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1,
 		                        now) > 0;
@@ -113,7 +112,7 @@ bool allowance_take(struct allowance *allowance, int64_t now)
 		answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
 		if (tries < answers * (known ? PER_ANSWER : PER_ANSWER_UNKNOWN))
 			return true;
-		/* This second's slice and the one before: a slice is a second. */
+		/* This second's: a slice is a second. */
 		tries = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now);
 		if (known && tries * 100 < known * OVER_USUAL)
 			return true;

@@ -187,13 +187,6 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
 	return lesser(budgets_wait(account, cost, now), probe_wait(account, now, &last));
 }
 
-int64_t budget_probe_wait(const struct account *account, int64_t now)
-{
-	int64_t last;
-
-	return probe_wait(account, moment(now), &last);
-}
-
 /*
  * ns until the moment that the server asked for, as far as the policy obeys it. One further off
  * than that comes from a longer cap before a reload, or from a scribble, and is moved up: cut only,
@@ -212,16 +205,9 @@ static int64_t asked_left(const struct account *account, int64_t now)
 	return cap;
 }
 
-int64_t budget_asked_wait(const struct account *account, int64_t now, uint64_t *random)
+int64_t budget_asked_wait(const struct account *account, int64_t now)
 {
-	int64_t wait;
-
-	if (look(&account->budget->streak) <= 0)
-		return 0;
-	wait = asked_left(account, moment(now));
-	if (wait <= 0 || !random)
-		return wait;
-	return wait + random_upto(random, greater(wait / 10, account->policy->backoff.base));
+	return look(&account->budget->streak) <= 0 ? 0 : asked_left(account, moment(now));
 }
 
 void budget_retry_after(const struct account *account, int64_t wanted, int64_t now)
@@ -245,7 +231,7 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 		due = due_left(account, now);
 	due = greater(due, budgets_wait(account, cost, now));
 	return greater(lesser(due, probe_wait(account, now, &last)),
-	               budget_asked_wait(account, now, NULL));
+	               budget_asked_wait(account, now));
 }
 
 enum admission budget_admit(const struct account *account, int64_t cost, int64_t now)
@@ -311,7 +297,7 @@ enum admission budget_verdict(const struct account *account, int64_t cost, int64
 
 	now = moment(now);
 	rare = is_rare(account, now);
-	if (budget_asked_wait(account, now, NULL) > 0)
+	if (budget_asked_wait(account, now) > 0)
 		return REFUSED;
 	if (rare)
 		return admit_free(account, now);

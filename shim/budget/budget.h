@@ -64,18 +64,13 @@ void budget_first_try(const struct account *account, int64_t now);
  * sooner; 0 = now. */
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
 
-/* ns until an attempt goes whatever the backoff and the tokens say; 0 = now. */
-int64_t budget_probe_wait(const struct account *account, int64_t now);
-
 /* Notes that the server asked for no retry in the next `wanted` ns (Retry-After; what is more than
  * the policy's cap is cut). */
 void budget_retry_after(const struct account *account, int64_t wanted, int64_t now);
 
 /* ns until the moment that the server asked for: not even the probe goes before. 0: it has asked
- * for none, or it is over. random: jittered upward by at most a tenth of the wait or `base`,
- * whichever is more; NULL: as it is. A moment further off than the policy's cap is moved up to it.
- */
-int64_t budget_asked_wait(const struct account *account, int64_t now, uint64_t *random);
+ * for none, or it is over. A moment further off than the policy's cap is moved up to it. */
+int64_t budget_asked_wait(const struct account *account, int64_t now);
 
 /* ns until a repeat may go (0 = now): the gate and tokens, cut by probe, but not before the moment
  * that the server asked for. */

@@ -21,7 +21,7 @@ enum admission turn_admit(struct attempt *try, int64_t cost, int64_t now)
 	enum breaker_change change;
 	enum breaker_verdict verdict;
 
-	if (try->trial.retry && turn_is_broken(try) && budget_asked_wait(account, now, NULL) > 0)
+	if (try->trial.retry && turn_is_broken(try) && budget_asked_wait(account, now) > 0)
 		return REFUSED;
 	verdict = breaker_ask(&account->budget->breaker, &account->policy->breaker, now, &change);
 	outcome_breaker(try->trial.destination, account, try->label, change, now);
@@ -33,13 +33,4 @@ enum admission turn_admit(struct attempt *try, int64_t cost, int64_t now)
 		                ? budget_let(account, now)
 		                : budget_verdict(account, cost, now);
 	return admission == REFUSED && try->permit ? ADMITTED_PROBE : admission;
-}
-
-int64_t turn_due(const struct attempt *try, int64_t cost, int64_t now)
-{
-	const struct account *account = &try->account;
-	int64_t due = breaker_wait(&account->budget->breaker, &account->policy->breaker, now);
-	int64_t retry = try->trial.retry ? budget_due(account, cost, now) : 0;
-
-	return due > retry ? due : retry;
 }

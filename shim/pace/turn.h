@@ -13,7 +13,4 @@ bool turn_is_broken(const struct attempt *try);
 /* Asks breaker and budget for leave to go now, and pays. */
 enum admission turn_admit(struct attempt *try, int64_t cost, int64_t now);
 
-/* ns until asking again could be answered otherwise, as far as time alone decides. */
-int64_t turn_due(const struct attempt *try, int64_t cost, int64_t now);
-
 #endif

@@ -50,7 +50,7 @@ static bool may_be_next(const struct attempt *try)
 	const struct allowance *allowance = &try->account.budget->allowance;
 
 	return LOAD(allowance->failed) <= 1 && allowance_is_answering(allowance, try->began) &&
-	       budget_asked_wait(&try->account, try->began, NULL) <= 0;
+	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
 /* Whether its request repeats one is seen only when that is sent (track/hindsight.h). */

@@ -130,26 +130,6 @@ static bool put(struct destination *destination, int place, int64_t before,
 	return true;
 }
 
-void failures_withdraw(struct destination *destination, const struct unanswered *failure)
-{
-	struct unanswered kept = *failure;
-	int64_t word = word_of(&kept);
-
-	for (int i = 0; i < REGION_FAILURES; i++) {
-		int64_t here = word;
-
-		if (atomic_compare_exchange_strong(&destination->failures[i], &here, 0))
-			return;
-	}
-	/* It had found no place, and was the last of those. */
-	if (atomic_load(&destination->unclaimed_at) == failure->at) {
-		int64_t left = atomic_load(&destination->unclaimed);
-
-		if (left > 0)
-			atomic_compare_exchange_strong(&destination->unclaimed, &left, left - 1);
-	}
-}
-
 void failures_add(struct destination *destination, const struct unanswered *failure)
 {
 	int64_t before = 0;

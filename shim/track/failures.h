@@ -37,9 +37,6 @@ struct unanswered {
 /* Adds a failure. */
 void failures_add(struct destination *destination, const struct unanswered *failure);
 
-/* Takes back a failure that was added with these very values, if nobody has claimed it since. */
-void failures_withdraw(struct destination *destination, const struct unanswered *failure);
-
 /* Claims the failure that an attempt of this thread answers: of those that the program is expected
  * to answer now (track/habit.h) its own before one of nobody, and the newest; where it is known how
  * long the program waits before it tries again, the oldest. Those older than horizon ns are dropped

@@ -370,10 +370,10 @@ Test(budget, a_scribbled_moment_that_the_server_asked_for_is_bounded_by_its_cap)
 	world.policy.retry_after_cap = SECONDS(120);
 	for (size_t i = 0; i < sizeof(scribbles) / sizeof(*scribbles); i++) {
 		world.budget.not_before = scribbles[i];
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), SECONDS(120));
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(119), NULL),
-		             SECONDS(1), "and is moved up to it");
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(120), NULL), 0);
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME), SECONDS(120));
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(119)), SECONDS(1),
+		             "and is moved up to it");
+		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(120)), 0);
 	}
 }
 
@@ -383,7 +383,7 @@ Test(budget, who_obeys_no_server_leaves_its_moment_to_others)
 	world.policy.retry_after_cap = SECONDS(120);
 	budget_retry_after(account, SECONDS(60), START_OF_TIME);
 	world.policy.retry_after_cap = 0;
-	cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), 0);
+	cr_expect_eq(budget_asked_wait(account, START_OF_TIME), 0);
 	world.policy.retry_after_cap = SECONDS(120);
-	cr_expect_eq(budget_asked_wait(account, START_OF_TIME, NULL), SECONDS(60));
+	cr_expect_eq(budget_asked_wait(account, START_OF_TIME), SECONDS(60));
 }

@@ -211,33 +211,3 @@ Test(failures, the_story_of_another_is_not_believed)
 	cr_expect_eq(claimed.print, 0);
 	cr_expect_eq(claimed.run, 1);
 }
-
-Test(failures, one_can_be_taken_back)
-{
-	struct unanswered mine = { me(), 3, NOW, 111, 2, false, true, false };
-	struct unanswered newer = { me(), 3, NOW + NS_PER_S, 111, 2, false, true, false };
-	struct unanswered claimed;
-
-	failures_add(&destination, &mine);
-	failures_add(&destination, &newer);
-	failures_withdraw(&destination, &mine);
-	failures_withdraw(&destination, &mine);
-	cr_assert(claim(me(), NOW + 2 * NS_PER_S, &claimed));
-	cr_assert(claimed.at > NOW + NS_PER_S / 2, "the other one is there");
-	cr_assert_not(claim(me(), NOW + 2 * NS_PER_S, &claimed));
-}
-
-Test(failures, one_without_a_place_can_be_taken_back_too)
-{
-	struct unanswered mine = { .owner = me(), .at = NOW, .run = 1 };
-	struct unanswered claimed;
-	int n = 0;
-
-	for (int i = 0; i < REGION_FAILURES; i++)
-		fail(me(), 1, NOW - NS_PER_S);
-	failures_add(&destination, &mine);
-	failures_withdraw(&destination, &mine);
-	while (claim(me(), NOW, &claimed))
-		n++;
-	cr_expect_eq(n, REGION_FAILURES, "%d", n);
-}

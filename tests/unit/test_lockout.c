@@ -214,7 +214,7 @@ static bool goes(int64_t now)
 	case BREAKER_HOLD:
 		return false;
 	case BREAKER_PROBE:
-		return budget_asked_wait(account, now, NULL) == 0;
+		return budget_asked_wait(account, now) == 0;
 	default:
 		return budget_due(account, TOKENS(1), now) == 0 &&
 		       budget_admit(account, TOKENS(1), now) != REFUSED;

@@ -6,6 +6,15 @@
 
 TestSuite(oracle, .init = start_shim);
 
+/* The host asks, waits for a second, and gives up. */
+static void asks_in_vain(const struct talk *talk)
+{
+	host_send(talk->host, "ask");
+	until_acknowledged(talk->host);
+	usleep(1100000);
+	host_close(talk->host);
+}
+
 Test(oracle, bytes_read_by_a_raw_call_are_a_success)
 {
 	struct talk talk = talk_start();
@@ -164,10 +173,7 @@ Test(oracle, a_request_without_an_answer_for_a_second_is_a_timeout)
 {
 	struct talk talk = talk_to_the_quick();
 
-	host_send(talk.host, "ask");
-	until_acknowledged(talk.host);
-	usleep(1100000);
-	host_close(talk.host);
+	asks_in_vain(&talk);
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 
@@ -189,10 +195,7 @@ Test(oracle, a_wait_as_long_as_answers_take_is_nothing)
 	struct talk talk = talk_to_the_quick();
 
 	talk.destination->answer_time = 500 * NS_PER_MS;
-	host_send(talk.host, "ask");
-	until_acknowledged(talk.host);
-	usleep(1100000);
-	host_close(talk.host);
+	asks_in_vain(&talk);
 	EXPECT_SUCCESS(talk.destination);
 }
 
@@ -203,10 +206,7 @@ Test(oracle, a_wait_on_a_kept_connection_as_long_as_answers_take_is_nothing)
 	one_turn(&talk);
 	usleep(20000); /* the kernel's own times are in ms */
 	talk.destination->answer_time = 500 * NS_PER_MS;
-	host_send(talk.host, "ask");
-	until_acknowledged(talk.host);
-	usleep(1100000);
-	host_close(talk.host);
+	asks_in_vain(&talk);
 	EXPECT_SUCCESS(talk.destination);
 }
 
@@ -217,10 +217,7 @@ Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_
 	one_turn(&talk);
 	usleep(20000); /* the kernel's own times are in ms */
 	talk.destination->answer_time = NS_PER_MS;
-	host_send(talk.host, "ask");
-	until_acknowledged(talk.host);
-	usleep(1100000);
-	host_close(talk.host);
+	asks_in_vain(&talk);
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 
