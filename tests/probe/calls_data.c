@@ -21,8 +21,8 @@ static void fill(size_t n)
 	int here = 0;
 
 	syscall(SYS_sendto, sock, text, n, 0, NULL, 0);
-	for (int i = 0; i < 500 && here < (int)n; i++) {
-		poll(&entry, 1, 10);
+	for (int i = 0; i < 100 && here < (int)n; i++) {
+		poll(&entry, 1, 1000);
 		ioctl(sock, FIONREAD, &here);
 	}
 }
