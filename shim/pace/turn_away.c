@@ -100,9 +100,7 @@ bool turn_away_interrupted(const struct shelter *shelter)
 
 		interrupts = sigismember(&pending, signal) == 1 &&
 		             sigismember(&shelter->signals, signal) == 0 &&
-		             sigaction(signal, NULL, &action) == 0 &&
-		             action.sa_handler != SIG_IGN && action.sa_handler != SIG_DFL &&
-		             !(action.sa_flags & SA_RESTART);
+		             shelter_is_handled(signal, &action) && !(action.sa_flags & SA_RESTART);
 	}
 	errno = saved;
 	return interrupts;

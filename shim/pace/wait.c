@@ -45,9 +45,7 @@ static enum handlers handlers(const sigset_t *blocked, sigset_t *held)
 		enum handlers kind;
 
 		if (shelter_is_fault(number) || sigismember(blocked, number) == 1 ||
-		    sigaction(number, NULL, &action) != 0)
-			continue;
-		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+		    !shelter_is_handled(number, &action))
 			continue;
 		kind = action.sa_flags & SA_RESTART ? HANDLERS_RESTART : HANDLERS_END;
 		seen = seen == HANDLERS_NONE || seen == kind ? kind : HANDLERS_DIFFER;

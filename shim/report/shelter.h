@@ -25,6 +25,17 @@ static inline bool shelter_is_fault(int number)
 	       number == SIGTRAP || number == SIGSYS || number == SIGABRT;
 }
 
+/*
+ * Whether the host handles the signal by a function of its own; *action tells how. It asks and sets
+ * nothing: sigaction() is async-signal-safe (signal-safety(7)). Of a number that libc keeps for
+ * itself it sets errno.
+ */
+static inline bool shelter_is_handled(int number, struct sigaction *action)
+{
+	return sigaction(number, NULL, action) == 0 && action->sa_handler != SIG_DFL &&
+	       action->sa_handler != SIG_IGN;
+}
+
 /* Blocks all that may be, and tells what was blocked before. False: a sandbox forbids it. */
 static inline bool shelter_block(sigset_t *before)
 {
