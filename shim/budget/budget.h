@@ -106,10 +106,11 @@ bool budget_unclear(const struct account *account, int64_t now);
 void budget_refund(const struct account *account, int64_t cost);
 
 /* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
- * that fails only starts it). Draws the gate, once: not for an attempt that was let through (began,
- * ns) before the gate that stands was drawn, for of many draws the shortest, or the longest, would
- * hold. Until it is over a delay is no longer than the streak is old, or `base`: a blip of a second
- * costs a second. Returns the new streak (>= 1). */
+ * that fails only starts it). Draws the gate, but for the failure that starts the streak, and once:
+ * not for an attempt that was let through (began, ns) before the gate that stands was drawn, for of
+ * many draws the shortest, or the longest, would hold. Until it is over a delay is no longer than
+ * the streak is old, or `base`: a blip of a second costs a second. Returns the new streak (>= 1).
+ */
 int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
                        uint64_t *random);
 

@@ -138,6 +138,8 @@ Test(budget, due_is_the_delay_then_the_tokens_cut_by_the_probe)
 	int64_t drawn;
 
 	fail_first_try();
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0, "one repeat goes at once");
+	budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random);
 	drawn = world.budget.last_delay;
 	cr_expect(drawn >= 10 * NS_PER_MS && drawn <= 200 * NS_PER_MS);
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), drawn);
@@ -170,7 +172,7 @@ Test(budget, delays_follow_the_streak)
 		for (uint64_t seed = 0; seed < 20000; seed++) {
 			world_start(&world, seed * 977);
 			world.policy.backoff.jitter = jitter;
-			for (int n = 0; n < 3; n++) {
+			for (int n = 1; n < 3; n++) {
 				world.budget.began_at = START_OF_TIME - SECONDS(3600);
 				world.budget.streak = n;
 				budget_failure(account, true, START_OF_TIME, START_OF_TIME,
@@ -178,7 +180,7 @@ Test(budget, delays_follow_the_streak)
 				sums[n] += world.budget.due_at - START_OF_TIME;
 			}
 		}
-		for (int n = 0; n < 3; n++) {
+		for (int n = 1; n < 3; n++) {
 			double mean = means_ms[jitter][n];
 
 			cr_expect_float_eq(sums[n] / 20000 / 1e6, mean, mean * 0.03,
@@ -211,12 +213,26 @@ Test(budget, failures_from_before_the_gate_draw_none)
 	int64_t due;
 
 	fail_first_try();
+	budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
 	due = world.budget.due_at;
+	cr_expect_gt(due, START_OF_TIME);
 	for (int i = 1; i < 50; i++)
 		budget_failure(account, false, START_OF_TIME - 1, START_OF_TIME + i, &world.random);
 	cr_expect_eq(world.budget.due_at, due, "fifty in flight at a blip draw one gate");
 	budget_failure(account, true, START_OF_TIME + 60, START_OF_TIME + 99, &world.random);
 	cr_expect_neq(world.budget.due_at, due);
+}
+
+Test(budget, the_failure_that_starts_a_streak_draws_no_gate)
+{
+	fail_first_try();
+	world.policy.backoff.jitter = JITTER_NONE;
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), ADMITTED);
+	cr_expect_eq(own_level(START_OF_TIME + 1), 9000, "it pays");
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), REFUSED, "of many one goes");
+	budget_failure(account, true, START_OF_TIME + 1, START_OF_TIME + 2, &world.random);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 99 * NS_PER_MS), REFUSED);
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 103 * NS_PER_MS), ADMITTED);
 }
 
 /* The gate of a streak that stands and has not been answered. */
