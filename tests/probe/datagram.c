@@ -227,7 +227,7 @@ static void scenario_spin(void)
 		longest = now_ms() - start > longest ? now_ms() - start : longest;
 		n += arrived(false);
 	}
-	printf("spin: failed %d, arrived %s, longest %s\n", failed, n == 1 ? "one" : "many",
+	printf("spin: failed %d, arrived %s, longest %s\n", failed, n == 2 ? "two" : "many",
 	       length_of(longest, 1000));
 	close(fd);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a program can do with a socket whose non-blocking connect fails: ask, not ask, connect
- * again, be told by every way there is. Each scene has a server of its own, which has failed a
- * connect before the scene begins, so that under the shim the connect of the scene is held back:
+ * again, be told by every way there is. Each scene has a server of its own, which has failed two
+ * connects before the scene begins, so that under the shim the connect of the scene is held back:
  * redirected, or after many that were, parked; what the scene prints must be what the kernel makes
  * of a real failure. Usage: held_back refused|timeout [v6|mapped|bound|bound6|port]
  */
@@ -520,14 +520,16 @@ static const struct {
 
 #define SCENES (int)(sizeof(scenes) / sizeof(*scenes))
 
-/* One that fails for real. In time for storm_at: the gate that it shuts is open a second later. */
-static void fail_once(void)
+/* One that fails for real. settled: in time for storm_at, as the gate that it shuts is open a
+ * second later. */
+static void fail(bool settled)
 {
 	int fd = new_socket(), ms = 700, err;
 
 	if (!refused) { /* sooner than the kernel's own end, which is three seconds away */
 		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof(ms));
-		pause_ms((int)((2000 - ms + 50 - now_ms() % 1000) % 1000));
+		if (settled)
+			pause_ms((int)((2000 - ms + 50 - now_ms() % 1000) % 1000));
 	}
 	err = start(fd);
 	if (err == EINPROGRESS && over(fd))
@@ -541,7 +543,8 @@ static void play(int i, int out)
 {
 	dup2(out, STDOUT_FILENO);
 	start_failing_server();
-	fail_once();
+	fail(false); /* after this one the first repeat goes */
+	fail(true);
 	printf("%s:", scenes[i].name);
 	scenes[i].play();
 	printf("\n");

@@ -55,15 +55,19 @@ Test(bounds, a_hundred_thousand_twice)
 	cr_expect_gt(told(held, "all", "tokens"), 80000, "%s", held->out);
 }
 
-/* A crawler that tries each dead host once more is paced by the process's budget, and goes on: each
- * second call ends at once, in the host's own error. */
+/* A crawler that tries each dead host once more is paced by the process's budget, and goes on: what
+ * that cannot pay for ends at once, in the host's own error. */
 Test(bounds, a_crawler_that_tries_twice_goes_on)
 {
-	const struct result *held = both_ways(&(struct probe) {
-	    .program = "crawl", .arguments = { "60", "0", "wait" }, .log = QUIET, .seconds = 120 });
+	const struct result *held = both_ways(
+	    &(struct probe) { .program = "crawl",
+	                      .arguments = { "60", "0", "wait" },
+	                      .policy = "[budget]\ncapacity = 20\nstart = 100%\nfloor = 0/s\n",
+	                      .log = QUIET,
+	                      .seconds = 120 });
 
 	cr_expect_eq(told(held, "all", "retries"), 60, "%s", held->out);
-	cr_expect_eq(told(held, "all", "refused"), 60, "%s", held->out);
+	cr_expect_eq(told(held, "all", "refused"), 40, "%s", held->out);
 	cr_expect_eq(told(held, "all", "waited"), 0, "%s", held->out);
-	cr_expect_eq(told(held, "probe", "connects"), 60, "%s", held->out);
+	cr_expect_eq(told(held, "probe", "connects"), 80, "%s", held->out);
 }

@@ -71,12 +71,12 @@ Test(waits, lose_no_handler_with_restart_between_two_slices)
 	    "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
 }
 
-/* One token in all, no floor, a probe far away: what the jumps lost would be missing. */
+/* One token but for the first repeat, no floor, a probe far away: what the jumps lost would be missing. */
 Test(waits, leave_nothing_behind_after_a_jump)
 {
 	expect(&(struct probe) { .program = "wait_jump",
 	                         .policy = "base = 6s\ncap = 6s\njitter = none\nhold = 10s\n"
-	                                   "capacity = 1\nfloor = 0/s\nearn = 0\nprobe = 60s\n" },
+	                                   "capacity = 2\nfloor = 0/s\nearn = 0\nprobe = 60s\n" },
 	       "first: ECONNREFUSED\njumped out: 0\ndescriptors left: 0\nmappings left: 0\n"
 	       "signal mask: same\ncancel state: enabled\nserver back: ok\nagain: ok\n",
 	       "first: ECONNREFUSED\njumped out: 8\ndescriptors left: 0\nmappings left: 0\n"

@@ -64,7 +64,8 @@ int main(void)
 	printf("cancel state: %s\n", state == PTHREAD_CANCEL_ENABLE ? "enabled" : "disabled");
 	close(fd);
 
-	/* Capacity is one token: had any jump cost one, this attempt would be refused. */
+	/* Capacity is two tokens, and the first repeat has had one: had any jump cost the other,
+	 * this attempt would be refused. */
 	listen(held, 16);
 	pause_ms((int)(began + GATE - now_ms()));
 	printf("server back: %s\n", error_name(attempt(port, NULL)));
