@@ -15,8 +15,9 @@ own_memory: a program whose allocator would hide the tripwire's
 
 import os
 
-# Refused but for three retries, which what spins is let make after a hold; that is longer than the
-# alarms of wait_jump and lookup_jump, and than fork_in_wait takes to fork.
+# Refused but for three retries: the first repeat, which goes at once, and two that what spins is let
+# make after a hold; the next hold ends in a refusal. A hold is longer than the alarms of wait_jump
+# and lookup_jump, and than fork_in_wait takes to fork.
 HARD = """base = 100ms
 factor = 1
 cap = 100ms

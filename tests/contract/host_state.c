@@ -8,8 +8,8 @@
 #include <locale.h>
 #include <sys/timerfd.h>
 
-/* A row of refusals, and a few holds. */
-#define SPINS 14
+/* Two failures, a row of refusals, and a few holds. */
+#define SPINS 15
 
 static void handler(int signal)
 {
