@@ -377,7 +377,7 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	/* The first failure of a streak may have been the only one, and a client that tries again
 	 * once is no storm: that one goes. A gate drawn in the future was scribbled. */
 	if (seen <= 0)
-		put(&budget->due_at, 0);
+		put(&budget->due_at, now);
 	else if (began >= drawn || drawn > now || look(&budget->due_at) == 0)
 		draw_gate(account, streak != seen, now, random);
 	return streak;
