@@ -49,7 +49,7 @@ COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -
 # or wrapped (HAZARDS 49, 61); LTO and unwinding through a preload drop aliases (HAZARDS 9).
 SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-lto \
 	      -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS -Wframe-larger-than=1024 \
-	      -include hook/versions.h
+	      -include sys/versions.h
 ifeq ($(UNWIND),no)
 SHIM_FLAGS += -DWITHOUT_LIBUNWIND
 endif
@@ -63,10 +63,10 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 	      $(if $(call header_of,openssl/ssl.h),,tls_kept tls_plugged) \
 	      $(if $(call header_of,gnutls/gnutls.h),,tls_gnutls))
 
-ROOMS      := budget config report track pace
-ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c))) \
-	      $(B)/obj/shim/hook/real.o
-HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out shim/hook/real.c,$(wildcard shim/hook/*.c)))
+# From the ground up: a room includes itself and those before it (scripts/check-floors).
+ROOMS      := sys budget config region report dest conn pace admission
+ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c)))
+HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/hook/*.c))
 TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_UNITS:%=tests/unit/%.c), \
 	      $(wildcard tests/unit/*.c)))
@@ -96,7 +96,7 @@ endif
 $(B)/libdir:
 	@mkdir -p $(@D) && echo '$(LIBDIR)' > $@
 
-$(B)/exports.map: shim/hook/hooks.def shim/hook/real.h scripts/hooks Makefile | $(PREPARED)
+$(B)/exports.map: shim/sys/hooks.def shim/sys/real.h scripts/hooks Makefile | $(PREPARED)
 	$(say) GEN $@
 	@mkdir -p $(@D)
 	$(Q)CC='$(CC)' CFLAGS='$(CFLAGS)' scripts/hooks map $< > $@.new && mv $@.new $@

@@ -6,7 +6,7 @@ B ?= build/$(TARGET)
 
 # gcc-multilib, which has the kernel's headers where -m32 looks for them, cannot be installed beside
 # a cross compiler; so they are named here. Below i686 64-bit atomics are calls into libatomic. No
-# note that GCC 11 has changed their alignment: ours is spelt out (shim/budget/cell.h).
+# note that GCC 11 has changed their alignment: ours is spelt out (shim/sys/cell.h).
 ifeq ($(TARGET),i386)
 TRIPLET    := i386-linux-gnu
 TARGET_CC  := gcc -m32 -march=i686 -Wno-psabi -idirafter /usr/include/$(shell gcc -print-multiarch)

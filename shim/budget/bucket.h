@@ -13,7 +13,7 @@
 #ifndef RETRYBUDGET_BUDGET_BUCKET_H
 #define RETRYBUDGET_BUDGET_BUCKET_H
 
-#include "budget/cell.h"
+#include "sys/cell.h"
 #include "budget/policy.h"
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #ifndef RETRYBUDGET_BUDGET_SPREAD_H
 #define RETRYBUDGET_BUDGET_SPREAD_H
 
-#include "budget/cell.h"
+#include "sys/cell.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #include "config/complaints.h"
 
 #include "config/config.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 #include <stdatomic.h>
 #include <string.h>

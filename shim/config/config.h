@@ -6,7 +6,7 @@
 #ifndef RETRYBUDGET_CONFIG_CONFIG_H
 #define RETRYBUDGET_CONFIG_CONFIG_H
 
-#include "budget/door.h"
+#include "budget/admission.h"
 #include "budget/policy.h"
 #include "report/record.h"
 

@@ -9,9 +9,9 @@
  */
 #include "config/complaints.h"
 #include "config/read.h"
-#include "hook/real.h"
-#include "report/forks.h"
-#include "report/shelter.h"
+#include "sys/real.h"
+#include "sys/forks.h"
+#include "sys/shelter.h"
 
 #include <limits.h>
 #include <stdatomic.h>

@@ -5,8 +5,8 @@
  */
 #include "config/file.h"
 
-#include "hook/real.h"
-#include "hook/status.h"
+#include "sys/real.h"
+#include "sys/status.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #ifndef RETRYBUDGET_CONFIG_FILE_H
 #define RETRYBUDGET_CONFIG_FILE_H
 
-#include "report/text.h"
+#include "sys/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>

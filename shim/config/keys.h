@@ -7,7 +7,7 @@
 #define RETRYBUDGET_CONFIG_KEYS_H
 
 #include "config/config.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 enum section {
 	SECTION_GENERAL,

@@ -12,7 +12,7 @@
 #define RETRYBUDGET_CONFIG_LISTEN_H
 
 #include "config/config.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 enum listener_kind {
 	LISTENER_PORT, /* of any address */

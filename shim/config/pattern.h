@@ -22,7 +22,7 @@
 #define RETRYBUDGET_CONFIG_PATTERN_H
 
 #include "config/config.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 enum pattern_kind {
 	PATTERN_HOST,   /* config.text holds a lower-case name or glob */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A server is given a connection: new work, or one of those that its door turns away. */
 #include "hook/hook.h"
-#include "pace/queue.h"
-#include "pace/turn_away.h"
-#include "track/entrance.h"
-#include "track/memory.h"
-#include "track/sockets.h"
-#include "track/thread.h"
+#include "admission/queue.h"
+#include "admission/reject.h"
+#include "admission/entry.h"
+#include "sys/memory.h"
+#include "conn/sockets.h"
+#include "sys/thread.h"
 
 #define WITHOUT_FLAGS (-1) /* the host called accept, not accept4 */
 

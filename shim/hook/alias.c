@@ -5,7 +5,7 @@
  * them to get past its own hooks (HAZARDS 4), and must not come back to itself through us.
  */
 #include "hook/data.h"
-#include "hook/datagram.h"
+#include "hook/datagram_calls.h"
 
 #ifdef __GLIBC__
 

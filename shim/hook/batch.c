@@ -4,8 +4,8 @@
  * connection pays a load and a branch, as in data.c.
  */
 #include "hook/data.h"
-#include "hook/datagram.h"
-#include "pace/reply.h"
+#include "hook/datagram_calls.h"
+#include "pace/reply_timeout.h"
 
 #include <errno.h>
 

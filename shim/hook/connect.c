@@ -3,8 +3,8 @@
 #include "hook/hook.h"
 #include "hook/tls.h"
 #include "pace/pace.h"
-#include "pace/patience.h"
-#include "track/thread.h"
+#include "pace/timeouts.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #define RETRYBUDGET_HOOK_DATA_H
 
 #include "hook/hook.h"
-#include "track/sockets.h"
-#include "track/traffic.h"
+#include "conn/sockets.h"
+#include "conn/traffic.h"
 
 #include <errno.h>
 

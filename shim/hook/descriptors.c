@@ -4,9 +4,9 @@
  * close: afterwards another thread may have been given it (HAZARDS 25).
  */
 #include "hook/hook.h"
-#include "track/attempt.h"
-#include "track/state.h"
-#include "track/thread.h"
+#include "conn/attempt.h"
+#include "region/state.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <limits.h>

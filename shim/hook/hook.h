@@ -3,7 +3,7 @@
 #ifndef RETRYBUDGET_HOOK_HOOK_H
 #define RETRYBUDGET_HOOK_HOOK_H
 
-#include "hook/real.h"
+#include "sys/real.h"
 
 #if defined(_FILE_OFFSET_BITS) && _FILE_OFFSET_BITS != 32 || defined(_TIME_BITS)
 #error "build the shim without 64-bit off_t or time_t: they would rename the hooks (HAZARDS 61)"
@@ -15,7 +15,7 @@
 #define HOOK(type, name, parameters, arguments, raw, purpose) EXPORT type name parameters;
 #define VARIADIC(type, name, parameters, arguments, raw, purpose)                                  \
 	EXPORT type name##_hook parameters __asm__(#name);
-#include "hook/hooks.def"
+#include "sys/hooks.def"
 
 /* False for the pointers that programs and test suites pass by mistake, NULL and small negative
  * numbers: reading them ahead of the kernel would be a crash in place of its EFAULT. */

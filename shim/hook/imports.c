@@ -4,7 +4,7 @@
 
 #include "hook/object.h"
 #include "report/record.h"
-#include "track/thread.h"
+#include "sys/thread.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -7,9 +7,9 @@
 #include "hook/hook.h"
 #include "hook/netdb.h"
 #include "pace/pace.h"
-#include "track/names.h"
-#include "track/state.h"
-#include "track/thread.h"
+#include "dest/names.h"
+#include "region/state.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 

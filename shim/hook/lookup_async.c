@@ -13,10 +13,10 @@
  */
 #include "hook/hook.h"
 #include "pace/pace.h"
-#include "track/names.h"
-#include "track/requests.h"
-#include "track/state.h"
-#include "track/thread.h"
+#include "dest/names.h"
+#include "conn/pending_lookups.h"
+#include "region/state.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -5,10 +5,10 @@
 
 #include "hook/data.h"
 #include "pace/pace.h"
-#include "track/asking.h"
-#include "track/inside.h"
-#include "track/memory.h"
-#include "track/session.h"
+#include "conn/exchange_begin.h"
+#include "conn/tls_traffic.h"
+#include "sys/memory.h"
+#include "conn/tls_session.h"
 
 #include <errno.h>
 

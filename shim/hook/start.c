@@ -6,9 +6,9 @@
 
 #include "config/config.h"
 #include "report/callsite.h"
-#include "report/forks.h"
-#include "track/state.h"
-#include "track/thread.h"
+#include "sys/forks.h"
+#include "region/state.h"
+#include "sys/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>

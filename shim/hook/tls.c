@@ -4,35 +4,35 @@
  * clear text are at the socket, while the hooks on the socket let what carries them pass.
  *
  * What must not be sent is not refused here, where each library has its own way to say so: the
- * session's next send on the socket is (pace/answer.c, track/session.h), and the library tells the
- * host of it as of any broken connection.
+ * session's next send on the socket is (pace/answer.c, conn/tls_session.h), and the library tells
+ * the host of it as of any broken connection.
  */
 #include "hook/tls.h"
 
 #include "config/config.h"
 #include "hook/imports.h"
 #include "hook/load.h"
-#include "hook/real.h"
+#include "sys/real.h"
 #include "hook/request.h"
 #include "report/record.h"
-#include "track/inside.h"
-#include "track/session.h"
+#include "conn/tls_traffic.h"
+#include "conn/tls_session.h"
 
 #include <errno.h>
 #include <pthread.h>
 
 static struct {
 #define LIBRARY(type, name, parameters, purpose) type(*name) parameters;
-#include "hook/hooks.def"
+#include "sys/hooks.def"
 } library;
 
 #define LIBRARY(type, name, parameters, purpose) static type name##_hook parameters;
-#include "hook/hooks.def"
+#include "sys/hooks.def"
 
 static const struct import imports[] = {
 #define LIBRARY(type, name, parameters, purpose)                                                   \
 	{ #name, (void *)name##_hook, (void **)&library.name },
-#include "hook/hooks.def"
+#include "sys/hooks.def"
 };
 
 _Static_assert(sizeof(imports) / sizeof(*imports) <= IMPORTS_MOST, "more than are looked for");

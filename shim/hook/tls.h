@@ -3,7 +3,7 @@
 #ifndef RETRYBUDGET_HOOK_TLS_H
 #define RETRYBUDGET_HOOK_TLS_H
 
-#include "track/attempt.h"
+#include "conn/attempt.h"
 
 /* Places the hooks of hooks.def that are LIBRARY on what is loaded by now, if any policy has
  * tls = on, and sees to it that this is done again for what is loaded later. From the constructor.

@@ -2,9 +2,9 @@
 /* What the host is told of a verdict, what the log says, and what is counted. */
 #include "pace/answer.h"
 
-#include "hook/real.h"
-#include "track/flight.h"
-#include "track/session.h"
+#include "sys/real.h"
+#include "conn/flight.h"
+#include "conn/tls_session.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -6,8 +6,8 @@
 #ifndef RETRYBUDGET_PACE_ANSWER_H
 #define RETRYBUDGET_PACE_ANSWER_H
 
-#include "track/attempt.h"
-#include "track/state.h"
+#include "conn/attempt.h"
+#include "region/state.h"
 
 /* Counts for the destination and for all together. */
 #define TALLY(try, counter)                                                                        \

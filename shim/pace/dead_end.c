@@ -12,10 +12,10 @@
  */
 #include "pace/dead_end.h"
 
-#include "hook/real.h"
-#include "report/forks.h"
-#include "report/shelter.h"
-#include "report/transient.h"
+#include "sys/real.h"
+#include "sys/forks.h"
+#include "sys/shelter.h"
+#include "sys/transient.h"
 
 #include <net/if.h>
 #include <netinet/in.h>

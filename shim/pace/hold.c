@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Holding what spins: the only wait for a budget, and short. A wait costs the host whatever that
  * thread would have done otherwise, so only a thread that did nothing else gets one. */
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/answer.h"
 #include "pace/turn.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
-#include "track/thread.h"
-#include "track/tries.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -3,13 +3,13 @@
  * where a breaker is not closed. */
 #include "pace/pace.h"
 
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/answer.h"
 #include "pace/reconnect.h"
 #include "pace/turn.h"
 #include "pace/verdict.h"
-#include "track/flight.h"
-#include "track/tries.h"
+#include "conn/flight.h"
+#include "dest/tries.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef RETRYBUDGET_PACE_PACE_H
 #define RETRYBUDGET_PACE_PACE_H
 
-#include "track/attempt.h"
+#include "conn/attempt.h"
 
 /* Lets an attempt go now or after a wait (true), or holds it back (false; then try->told says what
  * the host is told). A cancellation point while it waits, holding nothing; siglongjmp out of it

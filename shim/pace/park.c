@@ -14,7 +14,7 @@
  */
 #include "pace/park.h"
 
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/dead_end.h"
 #include "report/record.h"
 

@@ -7,7 +7,7 @@
 #define RETRYBUDGET_PACE_PARK_H
 
 #include "budget/policy.h"
-#include "track/sockets.h"
+#include "conn/sockets.h"
 
 #include <sys/socket.h>
 

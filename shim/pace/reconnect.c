@@ -2,11 +2,11 @@
 /* Spreading connects that replace lost connections. */
 #include "pace/reconnect.h"
 
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/park.h"
 #include "pace/wait.h"
-#include "track/state.h"
-#include "track/thread.h"
+#include "region/state.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #ifndef RETRYBUDGET_PACE_RECONNECT_H
 #define RETRYBUDGET_PACE_RECONNECT_H
 
-#include "track/attempt.h"
+#include "conn/attempt.h"
 
 enum reconnect {
 	RECONNECT_GOES,   /* now, perhaps after a wait; the file may have changed meanwhile */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusing a connect that must not wait. No kernel ever refuses one of TCP at once, and programs
  * break on it (haproxy spins, aria2 gives up): it is begun towards a dead end, and fails later. */
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/answer.h"
 #include "pace/park.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
-#include "track/thread.h"
-#include "track/tries.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "pace/pace.h"
 
 #include "pace/park.h"
-#include "track/bound.h"
+#include "conn/connect_timeout.h"
 
 /* The entry of a socket that has our options; NULL: it has none. */
 static struct socket_entry *parked(int fd)

@@ -7,7 +7,7 @@
  */
 #include "pace/verdict.h"
 
-#include "track/thread.h"
+#include "sys/thread.h"
 
 #define SPINS      20 /* refusals in a second, and three quarters of those before it, */
 #define DEMAND     10 /* and for each request that was served in it */

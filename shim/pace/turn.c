@@ -2,8 +2,8 @@
 /* Whether an attempt may go: what the breaker and the budget say. */
 #include "pace/turn.h"
 
-#include "track/outcome.h"
-#include "track/thread.h"
+#include "conn/outcome.h"
+#include "sys/thread.h"
 
 bool turn_is_broken(const struct attempt *try)
 {

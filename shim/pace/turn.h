@@ -5,7 +5,7 @@
 #ifndef RETRYBUDGET_PACE_TURN_H
 #define RETRYBUDGET_PACE_TURN_H
 
-#include "track/attempt.h"
+#include "conn/attempt.h"
 
 /* True while the destination has a breaker that is not closed. */
 bool turn_is_broken(const struct attempt *try);

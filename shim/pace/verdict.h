@@ -4,7 +4,7 @@
 #ifndef RETRYBUDGET_PACE_VERDICT_H
 #define RETRYBUDGET_PACE_VERDICT_H
 
-#include "track/attempt.h"
+#include "conn/attempt.h"
 
 /* The socket's own bound on a blocking connect (SO_SNDTIMEO), in ns; INT64_MAX if it has none. */
 int64_t wait_bound_of(int fd);

@@ -16,8 +16,8 @@
  */
 #include "pace/wait.h"
 
-#include "hook/real.h"
-#include "report/shelter.h"
+#include "sys/real.h"
+#include "sys/shelter.h"
 
 #include <errno.h>
 #include <pthread.h>

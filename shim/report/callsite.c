@@ -8,11 +8,11 @@
  * memory reader is replaced by one that asks the kernel.
  */
 #include "report/callsite.h"
-#include "hook/real.h"
-#include "hook/status.h"
+#include "sys/real.h"
+#include "sys/status.h"
 #include "report/record.h"
-#include "report/shelter.h"
-#include "report/text.h"
+#include "sys/shelter.h"
+#include "sys/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * from outside has a share of the line, so that a long one never crowds out another.
  */
 #include "report/record.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -7,7 +7,7 @@
 #ifndef RETRYBUDGET_REPORT_RECORD_H
 #define RETRYBUDGET_REPORT_RECORD_H
 
-#include "report/region.h"
+#include "region/region.h"
 
 #include <stddef.h>
 #include <sys/socket.h>
@@ -50,7 +50,7 @@ struct record {
 	socklen_t address_len;
 	enum failure failure; /* class= of the failure that is being answered */
 	bool retry;           /* kind= of an EVENT_ATTEMPT */
-	const char *why;      /* the rule that said what the attempt is (track/rules.h) */
+	const char *why;      /* the rule that said what the attempt is (dest/rules.h) */
 	int32_t thread;       /* thread=, the kernel's id of the thread that tries */
 	bool observe;
 	int64_t streak;           /* retry= */

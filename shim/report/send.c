@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A record on its way: a datagram on a transient socket, or a line on stderr. */
 #include "report/send.h"
-#include "report/forks.h"
-#include "report/shelter.h"
-#include "hook/real.h"
-#include "hook/status.h"
-#include "report/text.h"
-#include "report/transient.h"
+#include "sys/forks.h"
+#include "sys/shelter.h"
+#include "sys/real.h"
+#include "sys/status.h"
+#include "sys/text.h"
+#include "sys/transient.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -12,7 +12,7 @@
  * prototype is needed, and none is in the way of calls with variable arguments or that return
  * twice.
  */
-#include "hook/real.h"
+#include "sys/real.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static void *next[COUNT] = {
  * the host has cancelled, as it would in a call that the kernel blocks. */
 static const char *const hooks[] = {
 #define HOOK(type, name, parameters, arguments, raw, purpose) #name,
-#include "hook/hooks.def"
+#include "sys/hooks.def"
 	"pthread_testcancel",
 };
 

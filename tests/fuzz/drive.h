@@ -7,13 +7,13 @@
 #ifndef RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 #define RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 
-#include "hook/real.h"
+#include "sys/real.h"
 #include "pace/pace.h"
-#include "track/attempt.h"
-#include "track/hindsight.h"
-#include "track/state.h"
-#include "track/thread.h"
-#include "track/traffic.h"
+#include "conn/attempt.h"
+#include "conn/feedback.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "conn/traffic.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

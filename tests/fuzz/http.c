@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Heads of HTTP/1 replies: cut into pieces of any size they say the same, and what they name as
  * Retry-After is a time. The first byte is the size of the pieces. */
-#include "track/http.h"
+#include "conn/http.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The table of names: any bytes as names, bound to addresses, looked for, made to fail. */
-#include "hook/real.h"
-#include "track/names.h"
+#include "sys/real.h"
+#include "dest/names.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -10,7 +10,7 @@
 
 #include "probe.h"
 
-#include "report/region.h"
+#include "region/region.h"
 
 /* The region of this process, NULL if it has none: a mapping of its size that begins as it does,
  * whatever it is made of. */

@@ -76,7 +76,7 @@ Test(calls, of_every_hook_are_made)
 		cr_assert(strlen(said) + strlen(result.out) < sizeof(said));
 		strcat(said, result.out);
 	}
-	snprintf(names, sizeof(names), "%s", output_of("scripts/hooks names shim/hook/hooks.def"));
+	snprintf(names, sizeof(names), "%s", output_of("scripts/hooks names shim/sys/hooks.def"));
 	for (char *name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n"), n++) {
 		char begin[128];
 

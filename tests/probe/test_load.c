@@ -112,7 +112,7 @@ Test(load, at_every_level_of_optimisation)
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
 		snprintf(command, sizeof(command),
 		         "%s %s -std=c11 -D_GNU_SOURCE -U_FORTIFY_SOURCE -fPIC -shared -Ishim "
-		         "-o %s/hook.so shim/hook/real.c shim/hook/load.c",
+		         "-o %s/hook.so shim/sys/real.c shim/hook/load.c",
 		         compiler(), levels[i], scratch());
 		output_of(command);
 		snprintf(preload, sizeof(preload), "%s/hook.so:%s", scratch(), library);

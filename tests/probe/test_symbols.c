@@ -11,7 +11,7 @@
 TestSuite(symbols, .fini = discard_scratch);
 
 /* The newest glibc symbol version that may be needed, whatever glibc we are built on
- * (shim/hook/versions.h). */
+ * (shim/sys/versions.h). */
 #define NEWEST_GLIBC 17
 
 static const char *tool(const char *command)
@@ -28,7 +28,7 @@ static const char *output_of_list(const char *format, const char *word)
 	char line[3 * PATH_MAX], names[PATH_MAX];
 
 	snprintf(names, sizeof(names), "%s/names", scratch());
-	snprintf(line, sizeof(line), "scripts/hooks names shim/hook/hooks.def > %s", names);
+	snprintf(line, sizeof(line), "scripts/hooks names shim/sys/hooks.def > %s", names);
 	output_of(line);
 	snprintf(line, sizeof(line), format, word, names);
 	return output_of(line);
@@ -44,7 +44,7 @@ Test(symbols, exported_are_the_hooks)
 	    exported, sizeof(exported), "%s",
 	    tool("nm -D --defined-only %s | awk '{print $3}' | sed 's/@.*//' | LC_ALL=C sort"));
 	wanted = output_of(
-	    "(scripts/hooks names shim/hook/hooks.def; echo retrybudget_abi) | LC_ALL=C sort");
+	    "(scripts/hooks names shim/sys/hooks.def; echo retrybudget_abi) | LC_ALL=C sort");
 	cr_expect_str_eq(exported, wanted);
 }
 
@@ -87,7 +87,7 @@ Test(symbols, no_name_with_64_bit_times_is_left_out)
 Test(symbols, our_own_files_call_no_hook)
 {
 	const char *called = output_of_list(
-	    "cd %s/obj/shim && nm -u [bchpr]*/*.o track/*.o | awk 'NF == 2 {print $2}' | sort -u | "
+	    "cd %s/obj/shim && nm -u [!ht]*/*.o hook/*.o | awk 'NF == 2 {print $2}' | sort -u | "
 	    "awk 'NR == FNR {hook[$1] = 1; next} $1 in hook' %s -",
 	    build_directory());
 
@@ -243,11 +243,11 @@ static const char *resolved_with(const char *row)
 	snprintf(
 	    command, sizeof(command),
 	    "cd shim && d=%s && mkdir -p $d/hook && "
-	    "{ sed '/^#undef HOOK/,$d' hook/hooks.def; echo '%s'; "
-	    "sed -n '/^#undef HOOK/,$p' hook/hooks.def; } > $d/hook/hooks.def && "
-	    "printf '#include \"hook/real.h\"\\nint main(void) { bool all = real_resolve(); "
+	    "{ sed '/^#undef HOOK/,$d' sys/hooks.def; echo '%s'; "
+	    "sed -n '/^#undef HOOK/,$p' sys/hooks.def; } > $d/hook/hooks.def && "
+	    "printf '#include \"sys/real.h\"\\nint main(void) { bool all = real_resolve(); "
 	    "printf(\"%%%%d %%%%d\\\\n\", all, dlerror() == 0); return 0; }\\n' > $d/whole.c && "
-	    "${CC:-cc} -std=c11 -D_GNU_SOURCE -I$d -I. -o $d/whole $d/whole.c hook/real.c && "
+	    "${CC:-cc} -std=c11 -D_GNU_SOURCE -I$d -I. -o $d/whole $d/whole.c sys/real.c && "
 	    "$d/whole",
 	    scratch(), row);
 	return output_of(command);
@@ -269,7 +269,7 @@ Test(symbols, conditions_in_the_list_hold)
 	char command[2 * PATH_MAX];
 
 	snprintf(command, sizeof(command),
-	         "d=%s && mkdir -p $d/hook && cp shim/hook/real.h $d/hook && "
+	         "d=%s && mkdir -p $d/hook && cp shim/sys/real.h $d/hook && "
 	         "{ echo '#if 1'; echo '%s'; echo '#else'; echo '%s'; echo '#endif'; echo '#undef "
 	         "HOOK'; } "
 	         "> $d/hook/hooks.def && scripts/hooks man $d/hook/hooks.def | tail -n +3",

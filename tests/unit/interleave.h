@@ -10,7 +10,7 @@
 #ifndef RETRYBUDGET_TESTS_INTERLEAVE_H
 #define RETRYBUDGET_TESTS_INTERLEAVE_H
 
-#include "budget/cell.h"
+#include "sys/cell.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>

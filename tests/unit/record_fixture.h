@@ -4,7 +4,7 @@
 #ifndef RETRYBUDGET_TESTS_RECORD_FIXTURE_H
 #define RETRYBUDGET_TESTS_RECORD_FIXTURE_H
 
-#include "hook/real.h"
+#include "sys/real.h"
 #include "report/record.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables by number, mapped as numbers come into use; and what becomes of numbers without memory. */
-#include "track/sockets.h"
+#include "conn/sockets.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

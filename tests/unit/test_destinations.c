@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, addresses and the slots they lead to. */
-#include "track/destinations.h"
+#include "dest/destinations.h"
 
-#include "track/state.h"
+#include "region/state.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

@@ -2,9 +2,9 @@
 /* What replies of name servers come to. */
 #include "track_fixture.h"
 
-#include "track/datagram.h"
-#include "track/dns.h"
-#include "track/exchange.h"
+#include "conn/datagram.h"
+#include "conn/dns.h"
+#include "conn/datagrams.h"
 
 TestSuite(dns, .init = start_shim);
 

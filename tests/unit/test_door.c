@@ -2,7 +2,7 @@
 /* The arithmetic of a server's door, under an injected clock. */
 #include "budget_fixture.h"
 
-#include "report/region.h"
+#include "region/region.h"
 
 static struct door door;
 

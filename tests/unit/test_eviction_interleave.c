@@ -16,9 +16,9 @@
 #define destination_asks_datagrams stepped_asks_datagrams
 #define destination_account        stepped_account
 
-#include "report/text.h"
-#include "track/destinations.h"
-#include "track/state.h"
+#include "sys/text.h"
+#include "dest/destinations.h"
+#include "region/state.h"
 #include "interleave.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@
 #define atomic_fetch_add(cell, value)                    add(cell, value)
 /* Before the text of a name is made, and so before it is written. */
 #define text_start(text, line, size) (step(), text_start(text, line, size))
-#include "../../shim/track/destinations.c"
+#include "../../shim/dest/destinations.c"
 #undef text_start
 
 static struct address wanted[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which datagram repeats which, by a clock of our own. */
-#include "track/exchange.h"
+#include "conn/datagrams.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unanswered failures: who may answer which, once each. */
-#include "track/failures.h"
+#include "dest/failures.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

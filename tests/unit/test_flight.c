@@ -3,10 +3,10 @@
  * permit of a probe. */
 #include "track_fixture.h"
 
-#include "track/datagram.h"
-#include "track/exchange.h"
-#include "track/flight.h"
-#include "track/requests.h"
+#include "conn/datagram.h"
+#include "conn/datagrams.h"
+#include "conn/flight.h"
+#include "conn/pending_lookups.h"
 
 #include <sys/wait.h>
 

@@ -3,7 +3,7 @@
 #include "track_fixture.h"
 
 #include "pace/pace.h"
-#include "track/habit.h"
+#include "dest/profile.h"
 
 TestSuite(hindsight, .init = start_shim);
 

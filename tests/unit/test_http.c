@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of HTTP/1 replies: however they are cut into pieces, it says the same. */
-#include "track/http.h"
+#include "conn/http.h"
 
 #include "budget/backoff.h"
 #include "budget/policy.h"

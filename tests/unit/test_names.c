@@ -3,7 +3,7 @@
 #include "track_fixture.h"
 
 #include "budget/backoff.h"
-#include "track/names.h"
+#include "dest/names.h"
 
 #include <stdio.h>
 

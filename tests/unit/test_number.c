@@ -4,7 +4,7 @@
 #include "track_fixture.h"
 
 #include "pace/pace.h"
-#include "track/tries.h"
+#include "dest/tries.h"
 
 TestSuite(number, .init = start_shim);
 

@@ -2,7 +2,7 @@
 /* The oracle that is asked when a number is given up: what no hook saw. */
 #include "track_fixture.h"
 
-#include "track/waiting.h"
+#include "dest/answer_time.h"
 
 TestSuite(oracle, .init = start_shim);
 

@@ -2,7 +2,7 @@
 /* Outcomes of connects, each way in which a host learns them. */
 #include "track_fixture.h"
 
-#include "track/waiting.h"
+#include "dest/answer_time.h"
 
 TestSuite(outcome, .init = start_shim);
 

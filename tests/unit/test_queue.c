@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What accept goes on with after somebody was turned away, for each kind of host. */
-#include "hook/real.h"
-#include "pace/queue.h"
+#include "sys/real.h"
+#include "admission/queue.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

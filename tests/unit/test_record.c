@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The line of a record: its fields, its escapes, and what is cut where. */
 #include "record_fixture.h"
-#include "report/text.h"
+#include "sys/text.h"
 
 static const char *line_of(const struct record *record, uint64_t held_back, const char *site)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What servers say that answer a connection only to refuse it. */
-#include "track/refusal.h"
+#include "conn/refusal.h"
 #include "track_fixture.h"
 
 #define SAYS(text) refusal_said(text, sizeof(text) - 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared region: who shares it, and who cannot get in between. */
-#include "report/region.h"
+#include "region/region.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

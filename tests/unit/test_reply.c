@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What HTTP/1 replies do to a connection, its destination, and the request after them. */
-#include "track/reply.h"
+#include "conn/http_reply.h"
 #include "pace/pace.h"
 #include "track_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which requests look the same. */
-#include "track/request.h"
+#include "dest/fingerprint.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules: each alone, and every combination of evidence. */
-#include "track/rules.h"
+#include "dest/rules.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* TLS sessions and what carries them. A session is only ever compared, so any pointer will do; what
  * goes over the carrier is sent by a call inside the session, as a library does. */
-#include "track/session.h"
-#include "track/asking.h"
-#include "track/inside.h"
+#include "conn/tls_session.h"
+#include "conn/exchange_begin.h"
+#include "conn/tls_traffic.h"
 #include "track_fixture.h"
 
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The socket table: a hint that is believed only while the cookie matches. */
-#include "track/sockets.h"
+#include "conn/sockets.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -23,9 +23,9 @@
 #define socket_shared      stepped_shared
 #define socket_has_sibling stepped_has_sibling
 
-#include "hook/real.h"
-#include "track/flight.h"
-#include "track/sockets.h"
+#include "sys/real.h"
+#include "conn/flight.h"
+#include "conn/sockets.h"
 #include "interleave.h"
 
 #include <string.h>
@@ -52,7 +52,7 @@ static void step_at(const volatile void *place)
 	(step_at(place), __atomic_compare_exchange_n(place, seen, next, 0, 5, 5))
 #define atomic_store_explicit(place, value, order) (step_at(place), (void)(*(place) = (value)))
 #define atomic_load_explicit(place, order)         (step_at(place), *(place))
-#include "../../shim/track/sockets.c"
+#include "../../shim/conn/sockets.c"
 #undef atomic_store_explicit
 #undef atomic_load_explicit
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IPv4 addresses inside IPv6 ones: the one place that knows the form. */
-#include "report/text.h"
+#include "sys/text.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>

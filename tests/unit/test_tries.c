@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread remembers of its tries. */
 #include "budget_fixture.h"
-#include "track/tries.h"
+#include "dest/tries.h"
 
 #define HORIZON SECONDS(60)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The answer to one connection: what its client reads, and what its server's thread is spared. */
-#include "hook/real.h"
-#include "pace/turn_away.h"
+#include "sys/real.h"
+#include "admission/reject.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

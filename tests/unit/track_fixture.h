@@ -6,12 +6,12 @@
 #ifndef RETRYBUDGET_TESTS_UNIT_TRACK_FIXTURE_H
 #define RETRYBUDGET_TESTS_UNIT_TRACK_FIXTURE_H
 
-#include "hook/real.h"
-#include "track/attempt.h"
-#include "track/oracle.h"
-#include "track/state.h"
-#include "track/thread.h"
-#include "track/traffic.h"
+#include "sys/real.h"
+#include "conn/attempt.h"
+#include "conn/tcp_info.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "conn/traffic.h"
 
 #include <criterion/criterion.h>
 #include <arpa/inet.h>

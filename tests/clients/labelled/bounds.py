@@ -18,7 +18,7 @@ def least(n):
 
 # Where only some requests fail, and where all do. In the second nothing tells new work from a
 # storm: a destination from which nothing but failures comes gets a few entries of a list, and then
-# whatever follows a failure is a retry (shim/track/habit.h). There recall matters, for a storm must
+# whatever follows a failure is a retry (shim/dest/profile.h). There recall matters, for a storm must
 # be known as one.
 PARTLY, WHOLLY = "partly", "wholly"
 HELD_TO = {PARTLY: (0.75, 0.85), WHOLLY: (0.50, 0.92)}  # precision, recall over all clients

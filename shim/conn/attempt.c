@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The beginning of an attempt: whose it is, and whether it is a first try or a retry. */
+#include "conn/attempt.h"
+
+#include "sys/real.h"
+#include "conn/flight.h"
+#include "dest/profile.h"
+#include "report/refresh.h"
+#include "conn/http_reply.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* Failover sweep (shim/README.md): another address of the name, one that is not known to be bad,
+ * or a bad address of a name that is well, with which the host begins every sweep. */
+static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
+{
+	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
+	uint32_t failed = try->answered.place;
+
+	if (!hit->place || !failed)
+		return false;
+	return failed != hit->place ? hit->untried : good && good != hit->place;
+}
+
+/* A failure lies so far back that what comes now has nothing to do with it. */
+#define QUIET (10 * NS_PER_S)
+
+static bool is_quiet(const struct attempt *try)
+{
+	const struct budget *budget = try->account.budget;
+	int64_t failed_at = LOAD(budget->failed_at);
+
+	if (failed_at == 0 || failed_at < try->began - try->account.policy->horizon)
+		return true;
+	return LOAD(budget->streak) <= 0 && failed_at < try->began - QUIET;
+}
+
+/* After one failure of a destination that answers, this may be its thread's next work as well,
+ * unless the server has asked to be left alone. */
+static bool may_be_next(const struct attempt *try)
+{
+	const struct allowance *allowance = &try->account.budget->allowance;
+
+	return LOAD(allowance->failed) <= 1 && allowance_is_answering(allowance, try->began) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
+}
+
+/* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
+static void look_at(struct attempt *try, const struct name_hit *hit, struct evidence *evidence)
+{
+	struct destination *destination = try->trial.destination;
+	const struct policy *policy = try->account.policy;
+	uint32_t slot = destination_slot(destination);
+	int64_t failed_at = LOAD(try->account.budget->failed_at);
+
+	evidence->quiet = is_quiet(try);
+	evidence->same = try->repeats;
+	if (!evidence->quiet)
+		failures_claim(destination, thread_id(), policy->horizon, try->began,
+		               &try->answered);
+	evidence->asked = thread_is_asked(slot, evidence->quiet         ? 0
+	                                        : try->answered.run > 0 ? try->answered.at
+	                                                                : failed_at) &&
+	                  !habit_has_no_excuse(destination) && !thread_serves_many();
+	if (evidence->quiet)
+		return;
+	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
+	evidence->other_work = try->answered.passed;
+	evidence->again =
+	    try->answered.run > 0 &&
+	    (habit_is_shared(destination) || habit_tries_again(destination, try->answered.run));
+	evidence->looped = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
+}
+
+void attempt_judge(struct attempt *try, const struct name_hit *hit)
+{
+	struct evidence evidence = { 0 };
+
+	look_at(try, hit, &evidence);
+	try->rule = rule_for(&evidence);
+	try->excused = evidence.asked && try->rule->says == KIND_NEW && !evidence.quiet;
+	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
+	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
+	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.run > 0;
+	try->trial.retry =
+	    try->unclear || try->rule->says == KIND_REPEAT ||
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
+		tries_new();
+	tries_note(destination_slot(try->trial.destination), try->began);
+	attempt_count(try);
+}
+
+void attempt_count(struct attempt *try)
+{
+	struct destination *destination = try->trial.destination;
+
+	try->trial.run = 1;
+	try->trial.began = try->began;
+	/* Nothing had failed: it begins something. */
+	try->trial.counted = try->answered.run == 0 && !try->answered.passed;
+	count(&destination->tally.attempts);
+	count(&shim_region->tally.attempts);
+	if (try->trial.retry) {
+		/* Until it says otherwise, for what the failed one was for. */
+		try->trial.print = try->answered.print;
+		try->trial.run = try->answered.run + 1;
+		try->trial.counted = try->answered.counted;
+		announce(try->began);
+		refresh(try->began);
+		count(&destination->tally.retries);
+		count(&shim_region->tally.retries);
+	} else {
+		budget_first_try(&try->account, try->began);
+	}
+	if (try->config->log.attempts) {
+		struct record record = {
+			.event = EVENT_ATTEMPT,
+			.destination = destination,
+			.policy = try->label,
+			.address = try->address,
+			.address_len = try->len,
+			.retry = try->trial.retry,
+			.why = try->rule ? try->rule->name : NULL,
+			.thread = thread_id(),
+		};
+
+		report(&record, try->began);
+	}
+}
+
+bool attempt_open_account(struct attempt *try)
+{
+	int index;
+
+	if (!trial_stands(&try->trial))
+		return false; /* evicted during a long wait: nothing is known of it any more */
+	try->config = config_current();
+	index = destination_account(try->trial.destination, try->config, &try->account);
+	try->label = try->config->labels[index];
+	if (try->account.policy->mode != MODE_OFF)
+		return true;
+	refresh(try->began); /* or nothing would ever notice that it was switched on again */
+	return false;
+}
+
+static int option_of(int fd, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	return real.getsockopt(fd, SOL_SOCKET, name, &value, &len) == 0 ? value : -1;
+}
+
+/* What socket() made we know; what was inherited or received has to be asked. SCTP is left alone,
+ * and both its types look like streams. */
+static bool is_stream(int fd)
+{
+	unsigned int watched = socket_watched(fd);
+	int type;
+
+	if (watched & (WATCH_STREAM | WATCH_OTHER))
+		return watched & WATCH_STREAM;
+	type = option_of(fd, SO_TYPE);
+	return (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
+	       option_of(fd, SO_PROTOCOL) != IPPROTO_SCTP;
+}
+
+bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,
+                           socklen_t len)
+{
+	int saved = errno;
+	struct socket_entry *entry;
+	struct address read;
+	struct name_hit hit;
+
+	if (!shim_ready() || fd < 0 || thread_in_lookup())
+		return false;
+	*try = (struct attempt) { .fd = fd, .saved_errno = saved, .address = address, .len = len };
+	entry = socket_find(fd);
+	if (!address_read(&read, address, len)) {
+		if (entry) /* AF_UNSPEC: the association is dissolved */
+			socket_phase(fd, entry, PHASE_NONE);
+		return false;
+	}
+	/* A number that has an entry: the host only asks how its last connect went, which the
+	 * kernel answers without sending anything. */
+	if (entry && LOAD(entry->phase) != PHASE_NONE && socket_believe(fd, entry)) {
+		try->status = true;
+		return true;
+	}
+	if (!is_stream(fd)) {
+		errno = saved;
+		return false;
+	}
+	try->is_unix = read.is_unix;
+	try->began = monotonic();
+	try->trial.owner = thread_id();
+	try->trial.destination = destination_of(&read, &hit, try->began);
+	try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
+	try->trial.place = hit.place;
+	if (!attempt_open_account(try)) {
+		errno = saved;
+		return false;
+	}
+	attempt_judge(try, &hit);
+	errno = saved;
+	return true;
+}
+
+bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
+                        socklen_t len)
+{
+	struct address read;
+
+	/* Without an address, or with AF_UNSPEC, the kernel refuses and nothing is dissolved. */
+	if (!address_read(&read, address, len) || read.is_unix ||
+	    !attempt_begin_connect(try, fd, address, len))
+		return false;
+	try->no_wait = flags & MSG_DONTWAIT;
+	return true;
+}
+
+/* Numbers, nothing and localhost need no server. */
+static bool needs_resolver(const char *name)
+{
+	char text[NAME_MAX_LEN + 1];
+
+	return name && name_normal(name, text) && strcmp(text, "localhost") != 0 &&
+	       !name_is_number(name);
+}
+
+bool attempt_begin_query(struct attempt *try, const char *name, int kind)
+{
+	int saved = errno;
+	struct name_hit none = { 0 };
+
+	if (!shim_ready() || thread_in_lookup() || !needs_resolver(name))
+		return false;
+	*try = (struct attempt) {
+		.fd = -1,
+		.saved_errno = saved,
+		.began = monotonic(),
+		.kind = kind,
+	};
+	try->trial.destination = destination_of_lookup(name, kind, true, try->began);
+	if (try->trial.destination)
+		try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
+	if (!try->trial.destination || !attempt_open_account(try)) {
+		errno = saved;
+		return false;
+	}
+	/* Lookups are made by pools of threads (libuv, Java), any of which may repeat another's. */
+	try->trial.owner = FAILURE_ANYONE;
+	attempt_judge(try, &none);
+	errno = saved;
+	return true;
+}
+
+bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints)
+{
+	if (hints && hints->ai_flags & AI_NUMERICHOST)
+		return false;
+	return attempt_begin_query(try, node, hints ? hints->ai_family : AF_UNSPEC);
+}
+
+bool attempt_is_there(const struct attempt *try)
+{
+	return try->cookie == 0 || socket_cookie(try->fd) == try->cookie;
+}
+
+void attempt_start(const struct attempt *try)
+{
+	struct socket_entry entry;
+
+	if (try->status)
+		return;
+	entry = (struct socket_entry) {
+		/* Not our own wait. */
+		.since = try->admitted ? try->admitted
+		         : try->trial.retry || try->account.policy->reconnect_spread > 0
+		             ? monotonic()
+		             : try->began,
+		.began = try->began,
+		.process = thread_process(),
+		.slot = destination_slot(try->trial.destination),
+		.generation = try->trial.generation,
+		.owner = try->trial.owner,
+		.place = try->trial.place,
+		.phase = PHASE_CONNECTING,
+		.calling = true,
+		.print = try->trial.print,
+		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
+		.answered_at = try->answered.at,
+		.answered_owner = try->answered.owner,
+		.answered_print = try->answered.print,
+		.answered_place = (uint16_t)try->answered.place,
+		.answered_run = (uint8_t)try->answered.run,
+		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
+		          (try->excused ? TRAIT_EXCUSED : 0) |
+		          (try->trial.counted ? TRAIT_COUNTED : 0) |
+		          (try->answered.passed ? TRAIT_PASSED : 0) |
+		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
+		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0) |
+		          (try->account.policy->reply_timeout > 0 ? TRAIT_PATIENT : 0) |
+		          (try->account.policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
+		          flight_traits(try) | reply_trait(try->fd, try->account.policy),
+	};
+	socket_enter(try->fd, &entry);
+}

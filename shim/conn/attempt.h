@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One attempt, from the host's call to its outcome: a connect, a send that connects (TCP Fast
+ * Open), a lookup, or a request sent again on a kept connection. The hook begins it, has it paced,
+ * makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
+ * cancellation may end it anywhere. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_CONN_ATTEMPT_H
+#define RETRYBUDGET_CONN_ATTEMPT_H
+
+#include "dest/failures.h"
+#include "conn/outcome.h"
+#include "dest/rules.h"
+
+#include <netdb.h>
+
+struct attempt {
+	struct trial trial;
+	struct account account;
+	const struct config *config;
+	const char *label; /* of the policy */
+	const struct sockaddr *address;
+	socklen_t len;
+	int fd;                     /* -1: a lookup */
+	int kind;                   /* of a lookup: a family, or LOOKUP_RECORD and a type */
+	int saved_errno;            /* what errno was when the host called */
+	int64_t began;              /* ns */
+	const struct rule *rule;    /* that said what it is */
+	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
+	bool paid;                  /* a retry, with tokens */
+	bool permit;                /* of a half-open breaker */
+	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
+	bool repeats;               /* the very datagram, or question, that is unanswered */
+	bool unclear;               /* a retry that goes free within the allowance */
+	bool excused;               /* new work, because somebody had asked */
+	bool status;                /* a connect that only asks how the last one went */
+	bool is_unix;
+	bool is_datagram;
+	uint64_t cookie; /* of its socket (conn/sockets.h), 0 = not known */
+	bool is_request; /* on a kept connection */
+	bool passes;     /* goes whatever is decided, because the file says so */
+	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
+	int64_t bound;   /* ns that a lookup may be held at most; 0 = as the policy says */
+	/* Refused: the errno, or EAI_ code, that the host is told; 0: held back by us, or the
+	 * connection of a request was ended under it. */
+	int told;
+};
+
+/* A lookup of DNS records of one type, not of a host's addresses. */
+#define LOOKUP_RECORD 0x10000
+
+/* False: not ours to judge; nothing has been noted and errno is untouched. */
+bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,
+                           socklen_t len);
+bool attempt_begin_lookup(struct attempt *try, const char *node, const struct addrinfo *hints);
+bool attempt_begin_query(struct attempt *try, const char *name, int kind);
+
+/* A send with MSG_FASTOPEN, which connects to address. */
+bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
+                        socklen_t len);
+
+/* A request that may be sent again on a kept connection whose replies are read (TRAIT_HTTP), after
+ * a reply that was a failure. print: of the request (dest/fingerprint.h), 0 = not known; flags: as
+ * for send. False: it is new work. */
+bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags);
+
+/* Notes that such a request is about to go. */
+void attempt_start_request(struct attempt *try);
+
+/* Finds the policy that holds now; again after a wait, during which the file may have changed.
+ * False: this destination is not judged. */
+bool attempt_open_account(struct attempt *try);
+
+/* New work or a repeat? Counts the attempt, and writes it down where that is asked for. hit: what
+ * is known of the name of its address. */
+void attempt_judge(struct attempt *try, const struct name_hit *hit);
+
+/* The second half of that, for one that is judged already: trial.retry. */
+void attempt_count(struct attempt *try);
+
+/* True if the number still is the socket that try->cookie is of: another thread may have closed it
+ * while this one waited, and the kernel have given it out again. One system call. */
+bool attempt_is_there(const struct attempt *try);
+
+/* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
+ * the socket, which is how old daemons bound their connects. */
+void attempt_start(const struct attempt *try);
+
+/* Notes how the real call ended and returns its result, errno as the call left it. */
+int attempt_settle(struct attempt *try, int result);
+/* data: n bytes that the host gave to be sent, the first of them. */
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print);
+int attempt_settle_lookup(struct attempt *try, int result);
+
+/* What the host gets for an attempt that was not let through. */
+int attempt_refused(struct attempt *try);
+int attempt_refused_lookup(struct attempt *try);
+
+/* A refused attempt has answered nothing: the failure stands again, as of now. */
+void attempt_unanswered(struct attempt *try, int64_t now);
+
+/* The host asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
+ * that we held back. */
+bool attempt_observed(int fd, int err);
+
+/* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
+ * memory, nor for a forked one that ends what it inherited while its parent goes on with it. */
+bool attempt_is_ours(const struct socket_entry *entry);
+
+/* The host ends the conversation, or its own half of it, but keeps the number. */
+void attempt_hung_up(int fd, int how);
+
+/* True if this thread is inside the real connect of the number: a proxy, preloaded behind us, puts
+ * the connection that it has made in the place of the host's socket. */
+bool attempt_is_calling(int fd);
+
+/* The host gives a number up, or puts another file on it. */
+void attempt_end(int fd);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* How a turn begins: by a request, which may turn out not to have gone. */
+#include "conn/exchange_begin.h"
+
+#include "sys/real.h"
+#include "conn/connect_timeout.h"
+#include "conn/exchange_end.h"
+#include "conn/feedback.h"
+#include "conn/tcp_info.h"
+#include "conn/http_reply.h"
+#include "conn/traffic.h"
+
+#include <errno.h>
+
+#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+
+struct socket_entry *asking_entry(int fd)
+{
+	struct socket_entry *entry = socket_find(fd);
+
+	if (!entry || (socket_watched(fd) & WATCH_STALE ? !socket_believe(fd, entry)
+	                                                : !socket_identify(fd, entry)))
+		return NULL;
+	if (LOAD(entry->traits) & TRAIT_BOUNDED) /* the host left the connect before its end */
+		bound_lift(fd, entry);
+	return entry;
+}
+
+/* A connection that is only written to succeeds by living: looked at once it is old enough, and
+ * only while a success would matter. */
+static void lives(int fd, struct socket_entry *entry)
+{
+	unsigned int traits = LOAD(entry->traits);
+	struct account account;
+	struct trial trial;
+
+	if ((traits & TRAIT_SERVED && !(traits & TRAIT_CARRIER)) ||
+	    !ending_wanted(entry, &trial, &account) ||
+	    monotonic() - LOAD(entry->since) < account.policy->min_life || !oracle_alive(fd))
+		return;
+	if (!socket_believe(fd, entry) ||
+	    atomic_fetch_or(&entry->traits, TRAIT_LIVED) & TRAIT_LIVED)
+		return;
+	socket_phase(fd, entry, PHASE_ASKED);
+	outcome_success(&trial);
+}
+
+static void asked(struct socket_entry *entry, uint32_t print)
+{
+	if (!(LOAD(entry->traits) & TRAIT_SERVED)) {
+		hindsight_first(entry, print);
+	} else if (LOAD(entry->traits) & TRAIT_AGAIN) {
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGAIN);
+		atomic_store_explicit(&entry->print, print, memory_order_relaxed);
+	} else {
+		hindsight_next(entry, print);
+	}
+}
+
+/* The last of a request that was written in pieces went. */
+static void late(int fd, struct socket_entry *entry, uint32_t print)
+{
+	if (LOAD(entry->traits) & TRAIT_SERVED)
+		hindsight_late(entry, print);
+	else
+		hindsight_first(entry, print);
+	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
+}
+
+uint32_t asking_begin(int fd, uint32_t print)
+{
+	struct socket_entry *entry;
+	int saved = errno;
+	enum phase phase;
+
+	entry = asking_entry(fd);
+	if (!entry)
+		goto out;
+	phase = LOAD(entry->phase);
+	if ((phase == PHASE_OPEN || phase == PHASE_ANSWERED || phase == PHASE_HEAD) &&
+	    socket_move(fd, entry, phase, PHASE_ASKED)) {
+		reply_forget(fd);
+		asked(entry, print);
+		print = TRAFFIC_BEGUN;
+	}
+out:
+	errno = saved;
+	return print;
+}
+
+void asking_take_back(int fd)
+{
+	struct socket_entry *entry = socket_find(fd);
+	unsigned int traits;
+
+	if (!entry)
+		return;
+	traits = LOAD(entry->traits);
+	if (socket_move(fd, entry, PHASE_ASKED,
+	                traits & TRAIT_SERVED ? PHASE_ANSWERED : PHASE_OPEN) &&
+	    traits & TRAIT_SERVED && traits & TRAIT_RETRY)
+		trait_add(entry, TRAIT_AGAIN); /* judged, and paid for */
+}
+
+void asking_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print)
+{
+	if (phase == PHASE_ASKED && print)
+		late(fd, entry, print);
+	else if (phase == PHASE_ASKED)
+		lives(fd, entry);
+	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
+		asked(entry, print);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* How a turn ends: by a reply, which may say that the request failed, or by none. */
+#include "conn/exchange_end.h"
+
+#include "sys/real.h"
+#include "conn/flight.h"
+#include "conn/loss.h"
+#include "conn/tcp_info.h"
+#include "conn/refusal.h"
+#include "conn/http_reply.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "dest/answer_time.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+
+bool ending_wanted(const struct socket_entry *entry, struct trial *trial, struct account *account)
+{
+	if (!trial_of(entry, trial))
+		return false;
+	destination_account(trial->destination, config_current(), account);
+	return budget_wants_success(account);
+}
+
+static void answered(int fd, struct socket_entry *entry, enum phase phase)
+{
+	bool first = !(LOAD(entry->traits) & TRAIT_SERVED);
+	struct account account;
+	struct trial trial;
+
+	uint32_t trouble = (uint32_t)LOAD(shim_region->trouble);
+
+	if (first && thread_has_refusals())
+		thread_count_served(monotonic());
+	trait_add(entry, TRAIT_SERVED);
+	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
+		return;
+	if (first && trial_of(entry, &trial))
+		waiting_answered(trial.destination, oracle_answer_time(fd, entry));
+	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PARTIAL));
+	if (ending_wanted(entry, &trial, &account)) {
+		if (socket_believe(fd, entry))
+			outcome_success(&trial);
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
+		return;
+	}
+	atomic_store_explicit(&entry->calm, trouble + 1, memory_order_relaxed);
+	if (first && trial.destination) {
+		count(&trial.destination->tally.successes);
+		count(&shim_region->tally.successes);
+	}
+}
+
+/* A reply came, and says that the request failed. */
+static void turned_away(int fd, struct socket_entry *entry, enum phase phase,
+                        const struct http_reply *reply)
+{
+	struct trial trial;
+	unsigned int traits;
+	int64_t kept;
+
+	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
+		return;
+	/* Before it moves, and other numbers of the socket with it. */
+	trait_add(entry, TRAIT_SERVED);
+	atomic_fetch_or(&entry->traits, TRAIT_TURNED_AWAY);
+	kept = flight_keep(entry);
+	if (socket_move(fd, entry, phase, reply->is_whole ? PHASE_ANSWERED : PHASE_HEAD)) {
+		traits = atomic_fetch_and(
+		    &entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
+		if (!(traits & TRAIT_TIMED_OUT)) /* which has been counted */
+			outcome_failure(&trial, FAILURE_STATUS, 0, 0);
+		reply_asks(trial.destination, reply);
+	}
+	flight_give_back(&trial, kept);
+}
+
+void ending_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
+                 size_t n)
+{
+	struct http_reply reply = { 0 };
+	struct trial trial;
+
+	if (!trial_of(entry, &trial))
+		return;
+	reply_read(fd, NULL, parts, count, n, &reply);
+	if (!reply.is_whole)
+		return;
+	reply_asks(trial.destination, &reply);
+	socket_move(fd, entry, PHASE_HEAD, PHASE_ANSWERED);
+}
+
+/* The first words of a server that speaks no HTTP/1. */
+static void spoke(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
+                  size_t n)
+{
+	const struct http_reply whole = { .is_whole = true };
+	unsigned int traits = LOAD(entry->traits);
+
+	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
+		answered(fd, entry, phase);
+		return;
+	}
+	switch (refusal_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
+	case SAID_REFUSAL:
+		turned_away(fd, entry, phase, &whole);
+		return;
+	case SAID_NOTHING:
+		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
+		socket_move(fd, entry, phase, PHASE_ANSWERED);
+		return;
+	case SAID_ANSWER:
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
+		answered(fd, entry, phase);
+	}
+}
+
+/* The frame that an HTTP/2 server begins with: SETTINGS, of the connection itself (RFC 9113 3.4).
+ */
+static bool is_settings(const struct iovec *part, size_t n)
+{
+	const unsigned char *frame = part->iov_base;
+
+	return n >= 9 && part->iov_len >= 9 && frame[0] == 0 && frame[3] == 4 &&
+	       (frame[5] | frame[6] | frame[7] | frame[8]) == 0;
+}
+
+void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
+                  size_t count, size_t n)
+{
+	struct http_reply reply = { 0 };
+	struct account account;
+	struct trial trial;
+
+	if (count == 0 || !trial_of(entry, &trial)) {
+		answered(fd, entry, phase);
+		return;
+	}
+	if (!(LOAD(entry->traits) & TRAIT_HTTP)) {
+		spoke(fd, entry, phase, parts, n);
+		return;
+	}
+	destination_account(trial.destination, config_current(), &account);
+	switch (reply_read(fd, account.policy, parts, count, n, &reply)) {
+	case REPLY_MORE: /* nothing is known until its status is */
+		return;
+	case REPLY_FAILED:
+		turned_away(fd, entry, phase, &reply);
+		return;
+	case REPLY_OTHER:
+		/* Of a kept connection it may be the rest of a reply whose request was overtaken
+		 * by the next, a failure too: no success. */
+		if (LOAD(entry->traits) & TRAIT_SERVED) {
+			socket_move(fd, entry, phase, PHASE_ANSWERED);
+			return;
+		}
+		if (is_settings(parts, n))
+			trait_add(entry, TRAIT_FRAMES);
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
+		spoke(fd, entry, phase, parts, n);
+		return;
+	case REPLY_SWITCHED:
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
+		break;
+	case REPLY_GOOD:
+		break;
+	}
+	answered(fd, entry, phase);
+}
+
+/* True if the error is that of the connect: the peer has never answered it. */
+static bool is_of_connect(int fd, const struct socket_entry *entry, enum phase phase)
+{
+	return phase == PHASE_CONNECTING ||
+	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !oracle_met(fd));
+}
+
+void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
+                  int err)
+{
+	unsigned int traits = LOAD(entry->traits);
+	struct trial trial;
+	bool connecting;
+	int64_t kept;
+
+	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
+	 * peer never acknowledged the request that met the closed door, and a reset that answers
+	 * it reads as EPIPE. ECONNRESET says that the connection was whole until then, even where
+	 * the reset came before any acknowledgement. */
+	bool idle = traits & TRAIT_TIMED_OUT ||
+	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
+	            (traits & TRAIT_SEALED && phase == PHASE_OPEN) ||
+	            (traits & TRAIT_SERVED &&
+	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !oracle_taken(fd))));
+
+	if (idle || oracle_is_own(fd)) {
+		if (socket_move(fd, entry, phase, PHASE_DONE) && idle)
+			loss_seen(entry);
+		return;
+	}
+	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
+		return;
+	connecting = is_of_connect(fd, entry, phase);
+	kept = flight_keep(entry);
+	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
+		outcome_failure(&trial, failure, connecting ? err : 0, 0);
+	if (traits & TRAIT_LIVED)
+		loss_seen(entry);
+	flight_give_back(&trial, kept);
+}
+
+/* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
+static bool ran_out(int fd, struct socket_entry *entry, int flags)
+{
+	int mode;
+
+	if (flags & MSG_DONTWAIT || LOAD(entry->traits) & TRAIT_NOWAIT)
+		return false;
+	mode = real.fcntl(fd, F_GETFL, 0);
+	if (mode < 0 || mode & O_NONBLOCK) {
+		trait_add(entry, TRAIT_NOWAIT);
+		return false;
+	}
+	return true;
+}
+
+/* EINPROGRESS from a send: it began the connect that connect() itself had put off
+ * (TCP_FASTOPEN_CONNECT). On a socket that blocks, SO_SNDTIMEO has run out on it. */
+static void begun(int fd, struct socket_entry *entry, enum phase phase, int flags)
+{
+	bool pending = !ran_out(fd, entry, flags);
+	struct trial trial;
+	int64_t kept;
+
+	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
+		return;
+	kept = pending ? 0 : flight_keep(entry);
+	if (socket_move(fd, entry, phase, pending ? PHASE_CONNECTING : PHASE_FAILED) && !pending)
+		outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
+	flight_give_back(&trial, kept);
+}
+
+void ending_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
+{
+	enum failure failure;
+	struct trial trial;
+
+	if (err == EINPROGRESS) {
+		if (phase == PHASE_OPEN)
+			begun(fd, entry, phase, flags);
+		return;
+	}
+
+	if (err == EAGAIN) {
+		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
+		 * answer may still come, so the phase stays. */
+		if (phase != PHASE_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
+		    ran_out(fd, entry, flags) && oracle_waited(fd, entry) &&
+		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
+		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
+			flight_timed_out(entry, &trial);
+		return;
+	}
+	failure = failure_of(err, false);
+	if (failure)
+		ending_close(fd, entry, phase, failure, err);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* What a request tells of the guess that was made when its connection began. */
+#include "conn/feedback.h"
+
+#include "sys/real.h"
+#include "dest/failures.h"
+#include "conn/pieces.h"
+#include "dest/profile.h"
+#include "sys/memory.h"
+#include "conn/outcome.h"
+#include "region/state.h"
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* The request is one that has failed. */
+static void is_again(struct socket_entry *entry, struct destination *destination,
+                     const struct unanswered *failure)
+{
+	uint32_t run = failure->run;
+
+	if (failure->counted)
+		habit_tried_again(destination, run);
+	/* After a connect that was held back most of the pause is ours. */
+	if (failure->counted && !failure->held)
+		habit_paused(destination, LOAD(entry->began) - failure->at);
+	if (failure->owner != FAILURE_ANYONE)
+		habit_answered(destination, failure->owner != LOAD(entry->owner));
+	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
+	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
+	if (failure->counted)
+		atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
+	else
+		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_COUNTED);
+}
+
+/* The request is new. */
+static void is_new(struct socket_entry *entry)
+{
+	STORE(entry->run, 1);
+	atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
+}
+
+/* The attempt was taken for a retry, and was none. */
+static void pay_back(struct socket_entry *entry, struct destination *destination)
+{
+	unsigned int traits =
+	    atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_RETRY | TRAIT_PAID));
+	struct account account;
+	int64_t cost;
+
+	if (!(traits & TRAIT_RETRY))
+		return;
+	count(&destination->tally.mistaken);
+	count(&shim_region->tally.mistaken);
+	if (!(traits & TRAIT_PAID))
+		return;
+	destination_account(destination, config_current(), &account);
+	/* Which of the two it was is not known any more, and no token may come from nowhere. */
+	cost = account.policy->cost;
+	if (cost > account.policy->cost_timeout)
+		cost = account.policy->cost_timeout;
+	budget_refund(&account, cost);
+}
+
+/* True if a request on this connection would tell something. */
+static bool is_asked_for(const struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+	struct account account;
+	struct trial trial;
+	int64_t failed_at;
+
+	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED &&
+	     phase != PHASE_HEAD &&
+	     !(phase == PHASE_ASKED && LOAD(entry->traits) & TRAIT_PARTIAL)) ||
+	    !trial_of(entry, &trial))
+		return false;
+	failed_at = LOAD(trial.destination->budget.failed_at);
+	if (failed_at == 0)
+		return false;
+	destination_account(trial.destination, config_current(), &account);
+	return failed_at >= monotonic() - account.policy->horizon;
+}
+
+uint32_t hindsight_look(struct socket_entry *entry, const void *data, size_t n)
+{
+	struct iovec part = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+
+	return hindsight_look_parts(entry, &part, 1);
+}
+
+uint32_t hindsight_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
+{
+	return is_asked_for(entry) ? fingerprint_look(entry, parts, count) : 0;
+}
+
+uint32_t hindsight_look_message(struct socket_entry *entry, const struct msghdr *message)
+{
+	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
+	           ? fingerprint_look(entry, message->msg_iov, message->msg_iovlen)
+	           : 0;
+}
+
+void hindsight_first(struct socket_entry *entry, uint32_t print)
+{
+	unsigned int traits = LOAD(entry->traits);
+	struct unanswered answered = {
+		.owner = LOAD(entry->answered_owner),
+		.place = LOAD(entry->answered_place),
+		.at = LOAD(entry->answered_at),
+		.print = LOAD(entry->answered_print),
+		.run = LOAD(entry->answered_run),
+		.counted = traits & TRAIT_ANSWERS_COUNTED,
+		.held = traits & TRAIT_ANSWERS_HELD,
+		.passed = true,
+	};
+	struct unanswered other;
+	struct account account;
+	struct trial trial;
+	bool same;
+
+	if (print == 0 || !trial_of(entry, &trial))
+		return;
+	STORE(entry->print, print);
+	same = answered.run && answered.print == print;
+	if (traits & TRAIT_EXCUSED && answered.print)
+		habit_excused(trial.destination, !same);
+	if (same) {
+		is_again(entry, trial.destination, &answered);
+		return;
+	}
+	destination_account(trial.destination, config_current(), &account);
+	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	                           LOAD(entry->began), &other)) {
+		if (traits & TRAIT_RETRY)
+			failures_add(trial.destination, &answered);
+		is_again(entry, trial.destination, &other);
+		return;
+	}
+	if (traits & TRAIT_RETRY && !answered.print)
+		return; /* nothing is known of what it was taken to answer */
+	is_new(entry);
+	if (!(traits & TRAIT_RETRY))
+		return;
+	/* Once for each failure: in an event loop much may pass before it is tried again. What we
+	 * held back counts as a try: a program with a number of tries gives up after as many, and
+	 * if its next request were taken for a retry, nothing but a token would let it out again.
+	 */
+	if (answered.counted && !(traits & TRAIT_PASSED))
+		habit_went_on(trial.destination, answered.run);
+	failures_add(trial.destination, &answered);
+	pay_back(entry, trial.destination);
+}
+
+void hindsight_next(struct socket_entry *entry, uint32_t print)
+{
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_TURNED_AWAY;
+
+	STORE(entry->print, print);
+	STORE(entry->answered_run, 0);
+	if (LOAD(entry->traits) & of_another)
+		atomic_fetch_and(&entry->traits, ~of_another);
+	is_new(entry);
+}
+
+void hindsight_late(struct socket_entry *entry, uint32_t print)
+{
+	struct unanswered other;
+	struct account account;
+	struct trial trial;
+
+	STORE(entry->print, print);
+	if (!trial_of(entry, &trial))
+		return;
+	destination_account(trial.destination, config_current(), &account);
+	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	                           LOAD(entry->began), &other))
+		is_again(entry, trial.destination, &other);
+}

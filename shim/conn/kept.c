@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests on kept connections: one that answers a reply of failure is an attempt like a connect.
+ * Here the request is seen before anything is decided. One whose print is that of a failed request
+ * is a retry, whatever connection it goes by; where prints are not known (nothing had failed, so
+ * none were taken) the request that follows the failed one on its connection is taken for it.
+ */
+#include "conn/attempt.h"
+
+#include "sys/real.h"
+#include "conn/flight.h"
+#include "dest/profile.h"
+#include "region/state.h"
+#include "sys/thread.h"
+
+#include <errno.h>
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* Failures since the last success from which nothing tells other requests from one with a nonce, or
+ * a date, in each try. */
+#define NONCES 20
+
+static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct evidence *evidence)
+{
+	struct destination *destination = try->trial.destination;
+	int64_t horizon = try->account.policy->horizon;
+	int64_t failed_at = LOAD(try->account.budget->failed_at);
+	struct unanswered *answered = &try->answered;
+	bool answers = LOAD(try->account.budget->allowance.failed) <= NONCES;
+
+	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
+	if (evidence->quiet)
+		return;
+	evidence->same =
+	    print && failures_claim_request(destination, print, horizon, try->began, answered);
+	if (evidence->same)
+		return;
+	/* Its body is not in hand: nobody can say whether it is the same. */
+	if (!print && traits & TRAIT_PARTIAL)
+		return;
+	/* Not the one after a failed reply: it begins something. */
+	if (!(traits & TRAIT_TURNED_AWAY) ||
+	    !failures_claim(destination, try->trial.owner, horizon, try->began, answered)) {
+		evidence->other = answers;
+		return;
+	}
+	if (print && answered->print) { /* another request: only its own answers the failure */
+		answered->passed = true;
+		failures_add(destination, answered);
+		evidence->other = answers;
+		return;
+	}
+	evidence->asked = thread_is_asked(destination_slot(destination), answered->at) &&
+	                  !habit_has_no_excuse(destination);
+	evidence->looped = true;
+}
+
+static bool is_kept(const struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+
+	return (phase == PHASE_ANSWERED || phase == PHASE_HEAD) && LOAD(entry->traits) & TRAIT_HTTP;
+}
+
+bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags)
+{
+	struct socket_entry *entry = socket_find(fd);
+	struct evidence evidence = { 0 };
+	int saved = errno;
+
+	if (!entry || !shim_ready() || !is_kept(entry))
+		return false;
+	*try = (struct attempt) {
+		.fd = fd,
+		.saved_errno = saved,
+		.began = monotonic(),
+		.is_request = true,
+		.no_wait = flags & MSG_DONTWAIT,
+	};
+	if (!socket_believe(fd, entry) || !trial_of(entry, &try->trial) ||
+	    !attempt_open_account(try))
+		goto out;
+	try->cookie = LOAD(entry->cookie);
+	try->trial.owner = thread_id();
+	look_at(try, LOAD(entry->traits), print, &evidence);
+	try->rule = rule_for(&evidence);
+	try->trial.retry =
+	    try->rule->says == KIND_REPEAT ||
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+	if (!try->trial.retry &&
+	    !breaker_holds(&try->account.budget->breaker, &try->account.policy->breaker))
+		goto out;
+	attempt_count(try);
+	/* Whose reply came back on another thread, may be sent again by yet another. */
+	if (try->answered.owner == FAILURE_ANYONE)
+		try->trial.owner = FAILURE_ANYONE;
+	if (print)
+		try->trial.print = print;
+	errno = saved;
+	return true;
+out:
+	errno = saved;
+	return false;
+}
+
+void attempt_start_request(struct attempt *try)
+{
+	struct socket_entry *entry = socket_find(try->fd);
+	uint32_t before, traits = TRAIT_AGAIN | (try->trial.retry ? TRAIT_RETRY : 0) |
+	                          (try->paid ? TRAIT_PAID : 0) |
+	                          (try->trial.counted ? TRAIT_COUNTED : 0) | flight_traits(try);
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_EXCUSED |
+	                            TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
+	                            TRAIT_TURNED_AWAY | TRAIT_PROBE;
+
+	if (!entry || !is_kept(entry)) { /* closed meanwhile */
+		flight_end_attempt(try);
+		return;
+	}
+	STORE(entry->owner, thread_id());
+	STORE(entry->process, thread_process());
+	STORE(entry->began, try->began);
+	STORE(entry->since, monotonic());
+	STORE(entry->run, (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run));
+	STORE(entry->answered_run, 0);
+	before = LOAD(entry->traits);
+	while (
+	    !atomic_compare_exchange_weak(&entry->traits, &before, (before & ~of_another) | traits))
+		;
+}

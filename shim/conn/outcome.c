@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* What outcomes do. */
+#include "conn/outcome.h"
+
+#include "sys/real.h"
+#include "dest/failures.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* A streak of this age is an outage, and no work that fails among work that does not. */
+#define FORGIVEN NS_PER_S
+
+enum failure failure_of(int err, bool is_unix)
+{
+	switch (err) {
+	case ECONNREFUSED:
+		return FAILURE_REFUSED;
+	case ENOENT:
+		return is_unix ? FAILURE_REFUSED : FAILURE_NONE;
+	case EAGAIN:
+		return is_unix ? FAILURE_REFUSED : FAILURE_LOCAL;
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case ENETDOWN:
+	case EHOSTDOWN:
+	case ENONET:
+	case ENOPROTOOPT: /* an ICMP error, as the two before */
+	case EPERM:
+		return FAILURE_UNREACHABLE;
+	case ETIMEDOUT:
+		return FAILURE_TIMEOUT;
+	case ECONNRESET:
+	case EPIPE:
+		return FAILURE_RESET;
+	case EADDRNOTAVAIL:
+	case ENOBUFS:
+		return FAILURE_LOCAL;
+	default:
+		return FAILURE_NONE;
+	}
+}
+
+bool trial_of(const struct socket_entry *entry, struct trial *trial)
+{
+	trial->generation = LOAD(entry->generation);
+	trial->destination = destination_at(LOAD(entry->slot), trial->generation);
+	trial->owner = LOAD(entry->owner);
+	trial->place = LOAD(entry->place);
+	trial->began = LOAD(entry->since);
+	trial->print = LOAD(entry->print);
+	trial->run = LOAD(entry->run);
+	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
+	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
+	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
+	trial->mute = false;
+	return trial->destination;
+}
+
+bool trial_stands(const struct trial *trial)
+{
+	return destination_at(destination_slot(trial->destination), trial->generation);
+}
+
+void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai)
+{
+	struct destination *destination = trial->destination;
+	const struct config *config = config_current();
+	struct account account;
+	struct unanswered unanswered;
+	int64_t now = monotonic();
+	enum breaker_change change;
+	int saved = errno, index;
+
+	if (!trial_stands(trial))
+		return;
+	index = destination_account(destination, config, &account);
+	if (err)
+		STORE(destination->last_errno, err);
+	if (eai)
+		STORE(destination->last_eai, eai);
+	STORE(destination->last_failure, failure);
+	count(&destination->tally.failures[failure]);
+	count(&shim_region->tally.failures[failure]);
+	count(&shim_region->trouble);
+	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
+	unanswered.place = trial->place;
+	unanswered.at = now;
+	unanswered.print = trial->print;
+	unanswered.run = trial->run;
+	unanswered.counted = trial->counted;
+	unanswered.passed = false;
+	unanswered.held = false;
+	names_failed(trial->place, now);
+	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
+		STORE(destination->good_place, 0);
+	failures_add(destination, &unanswered);
+	if (trial->owner == thread_id())
+		tries_failed(destination_slot(destination), now);
+	budget_failure(&account, trial->retry, trial->began ? trial->began : now, now,
+	               thread_random());
+	if (trial->mute)
+		budget_failed_before(&account, trial->began, now);
+	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
+	                        now, thread_random());
+	outcome_breaker(destination, &account, config->labels[index], change, now);
+	errno = saved;
+}
+
+static void report_breaker(struct destination *destination, const struct account *account,
+                           const char *policy, enum breaker_change change, int64_t now)
+{
+	static const enum event events[] = {
+		[BREAKER_OPENED] = EVENT_BREAKER_OPEN,
+		[BREAKER_HALF_OPENED] = EVENT_BREAKER_HALF_OPEN,
+		[BREAKER_CLOSED] = EVENT_BREAKER_CLOSED,
+	};
+	struct record record = {
+		.event = events[change],
+		.destination = destination,
+		.policy = policy,
+		.streak = LOAD(account->budget->streak),
+		.process_tokens = bucket_level(account->process, account->process_rule, now),
+		.process_capacity = account->process_rule->capacity,
+	};
+
+	record.tokens = budget_level(account, now, &record.capacity);
+	if (change == BREAKER_OPENED) {
+		record.failure = (enum failure)LOAD(destination->last_failure);
+		record.wait =
+		    breaker_wait(&account->budget->breaker, &account->policy->breaker, now);
+	}
+	report(&record, now);
+}
+
+void outcome_breaker(struct destination *destination, const struct account *account,
+                     const char *policy, enum breaker_change change, int64_t now)
+{
+	if (change != BREAKER_AS_IT_WAS)
+		report_breaker(destination, account, policy, change, now);
+}
+
+void outcome_success(const struct trial *trial)
+{
+	struct destination *destination = trial->destination;
+	const struct config *config = config_current();
+	struct account account;
+	int index = destination_account(destination, config, &account);
+	int64_t now = monotonic(), began = LOAD(account.budget->began_at);
+	int64_t streak = budget_success(&account, now);
+	enum breaker_change change = breaker_succeeded(&account.budget->breaker,
+	                                               &account.policy->breaker, trial->probe, now);
+
+	/* What an outage left behind is owed by nobody: a blip of a second costs a second. */
+	if (streak > 0 && began < now - FORGIVEN)
+		failures_forgive(destination);
+	names_answered(trial->place);
+	STORE(destination->good_place, trial->place);
+	count(&destination->tally.successes);
+	count(&shim_region->tally.successes);
+	if (streak > 0) {
+		struct record record = {
+			.event = EVENT_RECOVERED,
+			.destination = destination,
+			.policy = config->labels[index],
+			.streak = streak,
+			.tokens = bucket_level(account.process, account.process_rule, now),
+		};
+
+		record.process_tokens = record.tokens;
+		record.process_capacity = account.process_rule->capacity;
+		record.tokens = budget_level(&account, now, &record.capacity);
+		report(&record, now);
+	}
+	outcome_breaker(destination, &account, config->labels[index], change, now);
+}

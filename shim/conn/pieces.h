@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fingerprints of requests that are being written (dest/fingerprint.h): what lies in the host's
+ * memory, read with care, and what has come so far of a request that is written in pieces. A
+ * small fixed table; where it has no room, or a piece goes by a call that shows no bytes
+ * (sendfile), the request has no fingerprint. Async-signal-safe, errno is left alone.
+ */
+#ifndef RETRYBUDGET_CONN_PIECES_H
+#define RETRYBUDGET_CONN_PIECES_H
+
+#include "conn/sockets.h"
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* The fingerprint of a request of which this is about to be sent, the first of it or (TRAIT_PARTIAL
+ * and PHASE_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. Parts that are not there
+ * are not read. */
+uint32_t fingerprint_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
+
+/* As much of a request with TRAIT_PARTIAL was sent. Less than was looked at is offered once more,
+ * from some byte on: then it gets no fingerprint. */
+void fingerprint_sent(int fd, struct socket_entry *entry, ssize_t result);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of an attempt: by the call's own return, by what the host asks later, or by its giving
+ * the number up. */
+#include "conn/attempt.h"
+
+#include "sys/real.h"
+#include "conn/datagram.h"
+#include "conn/flight.h"
+#include "conn/feedback.h"
+#include "conn/tcp_info.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define ERRNO_MAX 4096 /* what the kernel keeps to */
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* A connect that comes back with EINPROGRESS after this long was a blocking one with SO_SNDTIMEO.
+ */
+#define BLOCKED (20 * NS_PER_MS)
+
+/* True if a connect that returned EINPROGRESS had been allowed to block. */
+static bool ran_out(const struct attempt *try)
+{
+	int flags;
+
+	if (try->no_wait || monotonic() - try->began < BLOCKED)
+		return false;
+	flags = real.fcntl(try->fd, F_GETFL, 0);
+	return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+/* How a connect that only asked was answered. */
+static void settle_status(const struct attempt *try, int err)
+{
+	struct socket_entry *entry = socket_find(try->fd);
+	enum failure failure;
+	struct trial trial;
+	enum phase phase;
+	int64_t kept;
+
+	if (!entry)
+		return;
+	phase = LOAD(entry->phase);
+	if (err == 0 || err == EISCONN) {
+		if (phase == PHASE_CONNECTING || phase == PHASE_FAILED)
+			socket_move(try->fd, entry, phase, PHASE_OPEN);
+		return;
+	}
+	if (err == EALREADY || err == EINTR)
+		return;
+	if (err == EINPROGRESS) { /* not answered but begun anew */
+		STORE(entry->since, monotonic());
+		socket_phase(try->fd, entry, PHASE_CONNECTING);
+		return;
+	}
+	failure = phase == PHASE_CONNECTING ? failure_of(err, false) : FAILURE_NONE;
+	if (failure && !trial_of(entry, &trial))
+		failure = FAILURE_NONE;
+	kept = failure ? flight_keep(entry) : 0;
+	if (socket_move(try->fd, entry, phase, PHASE_NONE) && failure)
+		outcome_failure(&trial, failure, err, 0);
+	flight_give_back(&trial, kept);
+}
+
+/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over.
+ */
+static void settle_failed(struct attempt *try, int err, bool pending)
+{
+	struct socket_entry *entry = socket_has_room(try->fd) ? socket_at(try->fd) : NULL;
+	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
+	int64_t kept = entry && failure ? flight_keep(entry) : 0;
+
+	/* Another thread may have closed the number meanwhile, and counted. */
+	if (entry &&
+	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE)) {
+		flight_give_back(&try->trial, kept);
+		return;
+	}
+	if (failure)
+		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
+	else if (try->trial.retry && trial_stands(&try->trial)) /* untried: the failure stands */
+		failures_add(try->trial.destination, &try->answered);
+	flight_give_back(&try->trial, kept);
+	if (!entry)
+		flight_end_attempt(try);
+}
+
+static void settle(struct attempt *try, int err)
+{
+	struct socket_entry *entry = socket_find(try->fd);
+
+	if (try->status)
+		settle_status(try, err);
+	else if (err == 0 && entry)
+		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
+	else if (err == 0 && !socket_has_room(try->fd)) {
+		if (try->trial.probe && trial_stands(&try->trial))
+			outcome_success(&try->trial); /* nothing will tell more of it */
+		flight_end_attempt(try);
+	} else if (err == EINPROGRESS ? ran_out(try) : err != 0 && err != EINTR)
+		settle_failed(try, err, err == EINPROGRESS);
+	errno = err ? err : try->saved_errno;
+}
+
+/* Where siglongjmp left the call this comes with the next connect on the number; until then its
+ * traffic is not looked at, and what became of it is asked when it is closed. */
+static void came_back(const struct attempt *try)
+{
+	struct socket_entry *entry = socket_find(try->fd);
+
+	if (entry)
+		STORE(entry->calling, false);
+}
+
+int attempt_settle(struct attempt *try, int result)
+{
+	came_back(try);
+	settle(try, result == 0 ? 0 : errno);
+	return result;
+}
+
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
+{
+	int err = result >= 0 ? 0 : errno;
+	struct socket_entry *entry;
+
+	came_back(try);
+	/* With a cookie of an earlier connection the bytes travel in the SYN, and a call that does
+	 * not block returns before the peer has said a word: the outcome is still to come. */
+	if (result > 0 && !oracle_met(try->fd))
+		errno = try->saved_errno;
+	else
+		settle(try, err);
+	entry = socket_find(try->fd);
+	if (result > 0 && entry) {
+		err = errno;
+		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
+		hindsight_first(entry, print);
+		errno = err;
+	}
+	return result;
+}
+
+/* True if the resolver failed. */
+static bool is_lookup_failure(int result)
+{
+	return result == EAI_AGAIN || result == EAI_FAIL || result == EAI_SYSTEM;
+}
+
+/* True if the resolver answered, if only that there is no such name, or nothing of this kind. The
+ * rest is the caller's own mistake, or no memory. */
+static bool is_answer(int result)
+{
+	return result == 0 || result == EAI_NONAME || result == EAI_NODATA ||
+	       result == EAI_ADDRFAMILY;
+}
+
+int attempt_settle_lookup(struct attempt *try, int result)
+{
+	int err = errno;
+
+	if (!trial_stands(&try->trial))
+		return result;
+	if (is_lookup_failure(result)) {
+		tries_failed(destination_slot(try->trial.destination), monotonic());
+		outcome_failure(&try->trial, FAILURE_LOOKUP, err, result);
+	} else if (is_answer(result) && budget_wants_success(&try->account))
+		outcome_success(&try->trial);
+	else if (result == 0)
+		count(&try->trial.destination->tally.successes);
+	flight_end_attempt(try);
+	errno = err;
+	return result;
+}
+
+void attempt_unanswered(struct attempt *try, int64_t now)
+{
+	struct unanswered failure = {
+		.owner = try->trial.owner,
+		.place = try->answered.place,
+		.at = now,
+		.print = try->trial.print,
+		.run = try->trial.run,
+		.counted = try->trial.counted,
+		.held = true,
+	};
+
+	if (!trial_stands(&try->trial))
+		return;
+	tries_failed(destination_slot(try->trial.destination), now);
+	failures_add(try->trial.destination, &failure);
+	/* The horizon counts from the last time that somebody wanted to go. */
+	STORE(try->trial.destination->budget.failed_at, now);
+}
+
+int attempt_refused(struct attempt *try)
+{
+	errno = try->told;
+	return -1;
+}
+
+/* gawk tells the errno that a failed lookup leaves behind. */
+int attempt_refused_lookup(struct attempt *try)
+{
+	int64_t left = LOAD(try->trial.destination->last_errno);
+
+	errno = left > 0 && left < ERRNO_MAX ? (int)left : try->saved_errno;
+	return try->told;
+}
+
+bool attempt_observed(int fd, int err)
+{
+	struct socket_entry *entry = socket_find(fd);
+	int saved = errno;
+	enum failure failure;
+	enum phase phase;
+	struct trial trial;
+	int64_t kept = 0;
+	bool moved;
+
+	if (!entry)
+		return false;
+	if (LOAD(entry->calling))
+		return false;
+	phase = LOAD(entry->phase);
+	if (err == 0) {
+		if (phase == PHASE_CONNECTING)
+			socket_move(fd, entry, phase, PHASE_OPEN);
+		return false;
+	}
+	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
+	     (phase != PHASE_ASKED || oracle_met(fd))) ||
+	    !socket_believe(fd, entry))
+		return false;
+	failure = phase == PHASE_HELD_BACK ? FAILURE_NONE : failure_of(err, false);
+	if (failure && trial_of(entry, &trial))
+		kept = flight_keep(entry);
+	else
+		failure = FAILURE_NONE;
+	moved = socket_move(fd, entry, phase, PHASE_FAILED);
+	if (failure) {
+		if (moved)
+			outcome_failure(&trial, failure, err, 0);
+		flight_give_back(&trial, kept);
+	}
+	errno = saved;
+	return moved && phase == PHASE_HELD_BACK;
+}
+
+bool attempt_is_calling(int fd)
+{
+	const struct socket_entry *entry = socket_find(fd);
+
+	return entry && LOAD(entry->calling) && LOAD(entry->owner) == thread_id();
+}
+
+bool attempt_is_ours(const struct socket_entry *entry)
+{
+	if (LOAD(entry->process) != thread_process_noted())
+		return false;
+	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
+	return LOAD(entry->cookie) != 0 || !thread_is_borrowed();
+}
+
+void attempt_hung_up(int fd, int how)
+{
+	struct socket_entry *entry = socket_find(fd);
+
+	if (entry && LOAD(entry->phase) == PHASE_HELD_BACK) /* the next connect begins anew */
+		socket_phase(fd, entry, PHASE_NONE);
+	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
+		return;
+	/* That the peer then closes too without a word is how one-way conversations end. */
+	if (how == SHUT_WR) {
+		atomic_fetch_or(&entry->traits, TRAIT_FINISHED);
+		return;
+	}
+	if (attempt_is_ours(entry))
+		oracle_ask(fd, entry);
+	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
+}
+
+void attempt_end(int fd)
+{
+	struct socket_entry *entry = socket_find(fd);
+
+	/* Nothing but this tells the close of a vfork child from ours. */
+	if (socket_watched(fd) & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
+		return;
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		datagram_end(fd);
+	if (entry && !attempt_is_ours(entry)) {
+		if (LOAD(entry->process) != thread_process_noted())
+			socket_closed(fd);
+		return;
+	}
+	if (entry && !socket_shared(fd, entry)) {
+		oracle_ask(fd, entry);
+		flight_end(entry);
+	} else if (entry) {
+		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
+	}
+	socket_closed(fd);
+}

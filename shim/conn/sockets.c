@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* The socket table: entries, their validation, and what becomes of them as numbers are reused. */
+#include "conn/sockets.h"
+
+#include "sys/real.h"
+#include "report/record.h"
+#include "conn/flight.h"
+
+#include <errno.h>
+
+_Atomic(uint8_t) socket_watch[SOCKETS];
+/* Nearly all programs get by without another block. */
+static struct socket_entry first_block[BLOCK_NUMBERS];
+block_base socket_blocks[BLOCKS] = { (uintptr_t)first_block };
+
+/* One more than the highest number of which anything was ever known: bounds every search. */
+static _Atomic(int) highest;
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+static const uint8_t watched_in[] = {
+	[PHASE_NONE] = WATCH_END,
+	[PHASE_CONNECTING] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_HELD_BACK] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_FAILED] = WATCH_END,
+	[PHASE_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_ANSWERED] = WATCH_WRITE | WATCH_END,
+	[PHASE_HEAD] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[PHASE_DONE] = WATCH_END,
+	[PHASE_CUT] = WATCH_WRITE | WATCH_END,
+};
+
+uint64_t socket_cookie(int fd)
+{
+	uint64_t cookie = COOKIE_NONE;
+	socklen_t len = sizeof(cookie);
+	int saved = errno;
+
+	if (real.getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &len) != 0) {
+		/* A kernel, or a user-space stack, without it says ENOPROTOOPT. */
+		cookie = errno == ENOPROTOOPT ? COOKIE_NONE : 0;
+		if (cookie == 0 && errno != EBADF && errno != ENOTSOCK)
+			report_fault();
+	}
+	errno = saved;
+	return cookie;
+}
+
+static void drop(int fd, struct socket_entry *entry)
+{
+	flight_end(entry);
+	STORE(entry->phase, PHASE_NONE);
+	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM);
+}
+
+/* Its outcome is known, or nobody waits for it any more. */
+static inline void land(struct socket_entry *entry, enum phase phase)
+{
+	if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT) && phase != PHASE_CONNECTING &&
+	    phase != PHASE_OPEN && phase != PHASE_ASKED)
+		flight_end(entry);
+}
+
+static void watch(int fd, const struct socket_entry *entry, enum phase phase)
+{
+	unsigned int bits = watched_in[phase] | (socket_watched(fd) & WATCH_STREAM);
+
+	/* A kept connection tells nothing more by writing until its reply came. One that never
+	 * answered does: by EPIPE, or by living long enough. */
+	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_LIVED) &&
+	    !(LOAD(entry->traits) & TRAIT_PARTIAL))
+		bits &= ~(unsigned int)WATCH_WRITE;
+	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_PATIENT)
+		bits |= WATCH_PATIENT;
+	if (phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT)
+		bits |= WATCH_READ;
+	STORE(socket_watch[fd], (uint8_t)bits);
+}
+
+static inline void reach(int fd)
+{
+	int high = LOAD(highest);
+
+	while (fd >= high && !atomic_compare_exchange_weak(&highest, &high, fd + 1))
+		;
+}
+
+unsigned int socket_limit(void)
+{
+	return (unsigned int)LOAD(highest);
+}
+
+struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
+{
+	struct socket_entry *entry;
+
+	if (!socket_make_room(fd))
+		return NULL;
+	entry = socket_at(fd);
+	land(entry, PHASE_NONE); /* of a socket whose close was not seen */
+	/* Who looks at the number meanwhile, on another thread, must not take one half for the
+	 * other: until all of it is there nothing is. */
+	STORE(entry->phase, PHASE_NONE);
+	atomic_store_explicit(&entry->cookie, LOAD(from->cookie), memory_order_release);
+	STORE(entry->since, LOAD(from->since));
+	STORE(entry->began, LOAD(from->began));
+	STORE(entry->slot, LOAD(from->slot));
+	STORE(entry->generation, LOAD(from->generation));
+	STORE(entry->owner, LOAD(from->owner));
+	STORE(entry->place, LOAD(from->place));
+	STORE(entry->calm, 0);
+	STORE(entry->process, LOAD(from->process));
+	STORE(entry->print, LOAD(from->print));
+	STORE(entry->answered_at, LOAD(from->answered_at));
+	STORE(entry->answered_owner, LOAD(from->answered_owner));
+	STORE(entry->answered_print, LOAD(from->answered_print));
+	STORE(entry->answered_place, LOAD(from->answered_place));
+	STORE(entry->answered_run, LOAD(from->answered_run));
+	STORE(entry->run, LOAD(from->run));
+	STORE(entry->patience, LOAD(from->patience));
+	STORE(entry->calling, LOAD(from->calling));
+	STORE(entry->traits, LOAD(from->traits));
+	atomic_store_explicit(&entry->phase, LOAD(from->phase), memory_order_release);
+	reach(fd);
+	watch(fd, entry, LOAD(from->phase));
+	return entry;
+}
+
+void socket_phase(int fd, struct socket_entry *entry, enum phase phase)
+{
+	STORE(entry->phase, (uint8_t)phase);
+	land(entry, phase);
+	watch(fd, entry, phase);
+}
+
+/* The next number from `from` on that refers to the same socket as fd; -1: none. */
+static int next_twin(int fd, const struct socket_entry *entry, int from)
+{
+	uint64_t cookie = LOAD(entry->cookie);
+	int limit = LOAD(highest);
+
+	if (!(LOAD(entry->traits) & TRAIT_SHARED) || cookie == 0 || cookie == COOKIE_NONE)
+		return -1;
+	for (int other = from; other < limit; other++)
+		if (other != fd &&
+		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
+		    LOAD(socket_at(other)->cookie) == cookie)
+			return other;
+	return -1;
+}
+
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to)
+{
+	uint8_t expected = (uint8_t)from;
+
+	if (!atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
+		return false;
+	land(entry, to);
+	watch(fd, entry, to);
+	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
+		STORE(socket_at(twin)->traits, LOAD(entry->traits));
+		socket_phase(twin, socket_at(twin), to);
+	}
+	return true;
+}
+
+bool socket_identify(int fd, struct socket_entry *entry)
+{
+	if (LOAD(entry->cookie) == 0)
+		STORE(entry->cookie, socket_cookie(fd));
+	if (LOAD(entry->cookie) != 0)
+		return true;
+	drop(fd, entry);
+	return false;
+}
+
+bool socket_believe(int fd, struct socket_entry *entry)
+{
+	uint64_t known = LOAD(entry->cookie);
+
+	if (known == 0)
+		return socket_identify(fd, entry);
+	if (socket_cookie(fd) != known) {
+		drop(fd, entry);
+		return false;
+	}
+	if (socket_watched(fd) & WATCH_STALE)
+		atomic_fetch_and(&socket_watch[fd], (uint8_t)~WATCH_STALE);
+	return true;
+}
+
+void socket_forget(int fd)
+{
+	if ((unsigned int)fd >= SOCKETS)
+		return;
+	STORE(socket_watch[fd], 0);
+	if (socket_has_room(fd))
+		STORE(socket_at(fd)->phase, PHASE_NONE);
+}
+
+void socket_closed(int fd)
+{
+	/* Without a cookie nothing could ever say so. */
+	if (socket_watched(fd) & WATCH_END && LOAD(socket_at(fd)->cookie) != 0)
+		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
+	else
+		socket_forget(fd);
+}
+
+void socket_created(int fd, unsigned int bits)
+{
+	if ((unsigned int)fd >= SOCKETS || (bits == 0 && socket_watched(fd) == 0))
+		return;
+	if (socket_has_room(fd)) {
+		land(socket_at(fd), PHASE_NONE);
+		STORE(socket_at(fd)->phase, PHASE_NONE);
+	}
+	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(fd))
+		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
+	if (bits & WATCH_SERVER)
+		bits |= WATCH_READ;
+	if (bits & WATCH_DATAGRAM) {
+		bits |= WATCH_READ | WATCH_WRITE;
+		STORE(socket_at(fd)->traits, 0);
+	}
+	reach(fd);
+	STORE(socket_watch[fd], (uint8_t)bits);
+}
+
+void socket_duplicated(int fd, int to)
+{
+	struct socket_entry *entry = socket_find(fd);
+	unsigned int bits = socket_watched(fd);
+	struct socket_entry copy;
+
+	if (fd == to)
+		return;
+	if (!entry) {
+		if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(to))
+			bits = 0;
+		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to))) {
+			reach(to);
+			STORE(socket_watch[to], (uint8_t)bits);
+		}
+		return;
+	}
+	if (bits & WATCH_STALE ? !socket_believe(fd, entry) : !socket_identify(fd, entry)) {
+		socket_forget(to);
+		return;
+	}
+	atomic_fetch_or(&entry->traits, TRAIT_SHARED);
+	copy = *entry;
+	socket_enter(to, &copy);
+}
+
+bool socket_shared(int fd, struct socket_entry *entry)
+{
+	return next_twin(fd, entry, 0) >= 0;
+}
+
+bool socket_has_sibling(int fd, const struct socket_entry *entry)
+{
+	uint32_t slot = LOAD(entry->slot);
+	int limit = LOAD(highest);
+
+	for (int other = 0; other < limit; other++) {
+		const struct socket_entry *sibling;
+		enum phase phase;
+
+		if (other == fd || (socket_watched(other) & (WATCH_END | WATCH_STALE)) != WATCH_END)
+			continue;
+		sibling = socket_at(other);
+		phase = LOAD(sibling->phase);
+		if (LOAD(sibling->slot) == slot &&
+		    (phase == PHASE_CONNECTING || (phase >= PHASE_OPEN && phase < PHASE_DONE)))
+			return true;
+	}
+	return false;
+}

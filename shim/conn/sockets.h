@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socket table: what is known of a descriptor number. Only a hint, because many closes are
+ * never seen (HAZARDS 24): before anything is concluded from an entry its SO_COOKIE is held against
+ * the socket that has the number now. Budgets belong to destinations, never to descriptors.
+ *
+ * One byte per number says which calls have to look further; all other traffic costs a load and a
+ * branch. Lock-free, async-signal-safe; numbers beyond the table are not tracked, nor are those for
+ * which there is no memory (sys/blocks.h).
+ */
+#ifndef RETRYBUDGET_CONN_SOCKETS_H
+#define RETRYBUDGET_CONN_SOCKETS_H
+
+#include "sys/cell.h"
+#include "sys/blocks.h"
+
+#include <stdbool.h>
+
+enum {
+	WATCH_READ = 0x01,   /* the next read tells something */
+	WATCH_WRITE = 0x02,  /* the next write tells something */
+	WATCH_END = 0x04,    /* there is an entry: close, dup and so on have to look */
+	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
+	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
+	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
+	WATCH_OTHER = 0x40,  /* made by socket() as something else */
+	/* The same bit beside an entry, which only streams have: a read may wait for a reply no
+	 * longer than the policy says (pace/reply_timeout.h). Only together with READ. */
+	WATCH_PATIENT = WATCH_OTHER,
+	/* Made by socket() for UDP, while the configuration asked for datagrams somewhere: with
+	 * READ and WRITE, and without an entry. */
+	WATCH_DATAGRAM = 0x80,
+};
+
+enum phase {
+	PHASE_NONE,
+	PHASE_CONNECTING, /* EINPROGRESS: the outcome is still to come */
+	PHASE_HELD_BACK,  /* parked or redirected by us: its outcome says nothing of the peer */
+	PHASE_FAILED,     /* the error was reported; the kernel answers one more connect with it */
+	PHASE_OPEN,       /* connected, nothing sent or received yet */
+	PHASE_ASKED,      /* a request went out, no byte of a reply yet */
+	PHASE_ANSWERED,   /* bytes came since the last request */
+	PHASE_HEAD, /* an HTTP status of failure came, the rest of its head is still to come */
+	PHASE_DONE, /* the outcome is known, nothing more to learn */
+	PHASE_CUT,  /* ended by us as a server ends an idle one: what is sent goes nowhere */
+};
+
+enum {
+	TRAIT_RETRY = 0x01,      /* the attempt was a retry */
+	TRAIT_SERVED = 0x02,     /* bytes came at least once: a kept connection from then on */
+	TRAIT_WAITED = 0x04,     /* the host has tried to read since it connected */
+	TRAIT_SHARED = 0x08,     /* another number refers to the same socket */
+	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
+	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
+	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
+	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
+	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
+	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
+	TRAIT_EXCUSED = 0x400,   /* taken for new work, because somebody had asked */
+	TRAIT_COUNTED = 0x800,   /* its run is known to begin with the first try */
+	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
+	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its run was known to, too */
+	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
+	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
+	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
+	TRAIT_TURNED_AWAY = 0x20000,    /* the last one was a failure: the next request may retry */
+	TRAIT_AGAIN = 0x40000,   /* the next request has been judged to be a retry, and paced */
+	TRAIT_PATIENT = 0x80000, /* its policy has a reply_timeout */
+	TRAIT_BOUNDED =
+	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */
+	TRAIT_BOUNDED_UNIX = 0x200000, /* the one of the unix family */
+	TRAIT_CARRIER = 0x400000,      /* of a TLS session (conn/tls_session.h) */
+	TRAIT_SEALED = 0x800000,       /* its handshake is over */
+	TRAIT_FLYING = 0x1000000,      /* counted among the attempts in flight (conn/flight.h) */
+	TRAIT_PERMIT = 0x2000000,      /* holds a permit of a half-open breaker */
+	TRAIT_PROBE = 0x4000000,       /* had one: its outcomes decide */
+	TRAIT_KEPT = 0x8000000,        /* its policy has a reconnect_spread: its end tells */
+	TRAIT_OPENED = 0x10000000,     /* the host reads in the session by calls that are seen */
+	TRAIT_FRAMES = 0x20000000,     /* HTTP/2: not all that is sent wants an answer */
+	TRAIT_PARTIAL = 0x40000000,    /* more of the request is to be written (fingerprint.h) */
+	TRAIT_AGREES = 0x80000000,     /* its peer has not answered but agreed how to go on */
+};
+
+struct socket_entry {
+	ucell64 cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
+	cell64 since;   /* ns, when the attempt began, not counting a wait of ours */
+	cell64 began;   /* ns, when the host made it */
+	_Atomic(uint32_t) slot; /* index of the destination in the region */
+	_Atomic(uint32_t) generation;
+	_Atomic(int32_t) owner;   /* thread that connected */
+	_Atomic(uint32_t) place;  /* of the address among those of its name */
+	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
+	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint32_t) print;  /* of the request in flight (dest/fingerprint.h), 0 = not known */
+	_Atomic(uint32_t) patience; /* ms, our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
+	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
+	 * it answers none. */
+	cell64 answered_at;
+	_Atomic(int32_t) answered_owner;
+	_Atomic(uint32_t) answered_print;
+	_Atomic(uint16_t) answered_place;
+	_Atomic(uint8_t) answered_run;
+	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
+	_Atomic(uint8_t) phase;
+	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
+	 * preloaded behind us, that talks there before it lets the host do so. */
+	_Atomic(bool) calling;
+	_Atomic(uint32_t) traits;
+};
+
+#define COOKIE_NONE UINT64_MAX
+
+extern _Atomic(uint8_t) socket_watch[SOCKETS];
+extern block_base socket_blocks[BLOCKS];
+
+/* The kernel's identity of a socket: the same through dup and fork, new when the number is given
+ * out again. COOKIE_NONE: the kernel has none; 0: this is no socket, or nothing may be asked of it.
+ * One system call. errno is left alone. */
+uint64_t socket_cookie(int fd);
+
+/* What is watched on a number, 0 for those beyond the table. The one load of the data path. */
+static inline unsigned int socket_watched(int fd)
+{
+	if ((unsigned int)fd >= SOCKETS)
+		return 0;
+	return atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
+}
+
+/* The entry of a number that has room for one. */
+static inline struct socket_entry *socket_at(int fd)
+{
+	return (struct socket_entry *)(block_of(socket_blocks, fd) +
+	                               (unsigned int)fd * sizeof(struct socket_entry));
+}
+
+/* Whether the number has room for an entry: all do of which anything is watched but how they were
+ * made (STREAM, OTHER). */
+static inline bool socket_has_room(int fd)
+{
+	return (unsigned int)fd < SOCKETS && block_of(socket_blocks, fd);
+}
+
+/* Makes room. False: it cannot be tracked. */
+static inline bool socket_make_room(int fd)
+{
+	return socket_has_room(fd) || block_map(socket_blocks, sizeof(struct socket_entry), fd);
+}
+
+/* One more than the highest number of which anything was ever known. */
+unsigned int socket_limit(void);
+
+/* The entry of a number, or NULL if there is none. */
+static inline struct socket_entry *socket_find(int fd)
+{
+	return socket_watched(fd) & WATCH_END ? socket_at(fd) : 0;
+}
+
+/* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
+ * NULL: not tracked. */
+struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
+
+/* Sets what the phase wants watched. */
+void socket_phase(int fd, struct socket_entry *entry, enum phase phase);
+
+/* Moves the entry out of `from` if it is in it: one caller wins, so each outcome counts once. Other
+ * numbers of the same socket move with it. */
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to);
+
+/* The common turn of a kept connection, with as few instructions as can be. True: the entry was in
+ * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
+static inline bool socket_turn(int fd, struct socket_entry *entry, enum phase from)
+{
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
+	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
+	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
+	                              TRAIT_FRAMES;
+	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
+	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
+
+	if ((traits & ~harmless) != TRAIT_SERVED ||
+	    atomic_load_explicit(&entry->phase, memory_order_relaxed) != from ||
+	    watched & (WATCH_STALE | WATCH_SERVER))
+		return false;
+	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
+	                      memory_order_relaxed);
+	atomic_store_explicit(&entry->print, 0, memory_order_relaxed); /* nobody looks at it */
+	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
+	                      memory_order_relaxed);
+	return true;
+}
+
+/* Takes the cookie if that has not been done. False: this is no socket, the entry is dropped. */
+bool socket_identify(int fd, struct socket_entry *entry);
+
+/* True if the number still is the socket the entry was written for; otherwise the entry is dropped.
+ * One system call. errno is left alone. */
+bool socket_believe(int fd, struct socket_entry *entry);
+
+/* Drops what is known of a number. */
+void socket_forget(int fd);
+
+/* The host closed the number, as far as this process can see: the close may have failed, or have
+ * been a vfork child's (HAZARDS 20), so an entry with a cookie stays, to be believed if that says
+ * so. */
+void socket_closed(int fd);
+
+/* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER; with
+ * _OTHER perhaps _DATAGRAM. */
+void socket_created(int fd, unsigned int watch);
+
+/* fd was duplicated to `to`. */
+void socket_duplicated(int fd, int to);
+
+/* True if this process has another connection, or one under way, to the same destination. */
+bool socket_has_sibling(int fd, const struct socket_entry *entry);
+
+/* True if the connection lives on under another number; notes that fd no longer refers to it. */
+bool socket_shared(int fd, struct socket_entry *entry);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Request and reply, seen from outside: a turn begins with the first write after a reply and
+ * succeeds with the first byte read after it. */
+#include "conn/traffic.h"
+
+#include "sys/real.h"
+#include "pace/pace.h"
+#include "conn/exchange_begin.h"
+#include "conn/datagram.h"
+#include "conn/exchange_end.h"
+#include "conn/pieces.h"
+#include "conn/feedback.h"
+#include "conn/http.h"
+#include "sys/memory.h"
+#include "conn/tls_session.h"
+#include "region/state.h"
+#include "sys/thread.h"
+#include "dest/tries.h"
+
+#include <errno.h>
+
+#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+
+/* The serving side takes turns too: a request is new work, more of the same stream is not, or a
+ * forwarder of log lines would have an excuse for every line. */
+static void turn_server(int fd)
+{
+	atomic_fetch_xor_explicit(&socket_watch[fd], WATCH_READ | WATCH_WRITE,
+	                          memory_order_relaxed);
+}
+
+/* Apart, so that the common case needs no stack frame. */
+static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t wanted, int flags,
+                                                  const struct iovec *parts, size_t count)
+{
+	int saved = errno;
+	struct socket_entry *entry;
+	enum phase phase;
+
+	if (socket_watched(fd) & WATCH_SERVER) {
+		if (result > 0) {
+			thread_asked(fd);
+			tries_heard(TRIES_NOWHERE);
+			turn_server(fd);
+		}
+		return result;
+	}
+	if (socket_watched(fd) & WATCH_DATAGRAM)
+		return datagram_received(fd, result, flags, NULL, 0, parts, count);
+	/* A peek takes nothing in, but a reset that it meets is gone for the reads after it. */
+	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
+	    (result == 0 && wanted == 0))
+		return result;
+	entry = asking_entry(fd);
+	if (!entry || LOAD(entry->calling))
+		goto out;
+	if (result > 0)
+		tries_heard(LOAD(entry->slot));
+	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
+	if (result > 0 && session_carries(fd)) {
+		if (session_is_called()) {
+			/* It need not be asked how the connect went: bytes came. */
+			if (phase == PHASE_CONNECTING)
+				socket_move(fd, entry, phase, PHASE_OPEN);
+			goto out;
+		}
+		count = 0; /* nobody can read them */
+	}
+	if (phase == PHASE_HEAD) {
+		if (result > 0)
+			ending_head(fd, entry, parts, count, (size_t)result);
+		else if (result == 0 || (saved != EAGAIN && failure_of(saved, false)))
+			socket_move(fd, entry, phase, PHASE_DONE); /* and counted */
+		goto out;
+	}
+	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
+	    !(phase == PHASE_ANSWERED && result <= 0))
+		goto out;
+	if (result > 0) {
+		ending_reply(fd, entry, phase, parts, count, (size_t)result);
+	} else if (result == 0) {
+		ending_close(fd, entry, phase, FAILURE_DROPPED, 0);
+	} else if (saved != EINTR) {
+		trait_add(entry, TRAIT_WAITED);
+		ending_error(fd, entry, phase, saved, flags);
+	}
+out:
+	errno = saved;
+	return result;
+}
+
+/* The commonest answer of all to a program that waits for events: nothing there yet. */
+static bool may_be_nothing_yet(const struct socket_entry *entry, int flags)
+{
+	unsigned int known = TRAIT_WAITED | (flags & MSG_DONTWAIT ? 0 : TRAIT_NOWAIT);
+
+	return (LOAD(entry->traits) & known) == known;
+}
+
+/* Apart, so that a reply pays for no frame. */
+static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
+{
+	return errno == EAGAIN ? -1 : received(fd, -1, 0, flags, NULL, 0);
+}
+
+/* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
+static bool is_calm(const struct socket_entry *entry)
+{
+	return (uint32_t)LOAD(shim_region->trouble) + 1 == LOAD(entry->calm);
+}
+
+/* What need not be looked at but for its first line. data: n bytes. */
+static bool is_plain(const struct socket_entry *entry, const void *data, size_t n)
+{
+	return !(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n));
+}
+
+static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, size_t wanted,
+                                                      int flags, const void *data)
+{
+	struct iovec part = { .iov_base = (void *)(uintptr_t)data,
+		              .iov_len = result > 0 ? (size_t)result : 0 };
+
+	/* MSG_TRUNC: the bytes were thrown away. */
+	return received(fd, result, wanted, flags, &part, data && !(flags & MSG_TRUNC));
+}
+
+ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
+{
+	if (result > 0) {
+		struct socket_entry *entry = socket_at(fd);
+
+		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(entry) &&
+		    !thread_facts.stuck && is_plain(entry, data, (size_t)result) &&
+		    socket_turn(fd, entry, PHASE_ASKED))
+			return result;
+	} else if (result < 0) {
+		if (socket_watched(fd) & WATCH_SERVER)
+			return result;
+		if (may_be_nothing_yet(socket_at(fd), flags))
+			return nothing_yet(fd, flags);
+	}
+	return received_one(fd, result, wanted, flags, data);
+}
+
+ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
+                               const struct iovec *parts, size_t count)
+{
+	/* One part, as most have, is a buffer. */
+	if (result > 0 && count > 0 && parts->iov_len >= (size_t)result)
+		return traffic_received(fd, result, wanted, flags, parts->iov_base);
+	if (result < 0)
+		return traffic_received(fd, result, wanted, flags, NULL);
+	return received(fd, result, wanted, flags, parts, flags & MSG_TRUNC ? 0 : count);
+}
+
+/* A connection of ours on which a request would tell something. */
+static struct socket_entry *looked_at(int fd)
+{
+	const struct socket_entry *entry = socket_at(fd);
+
+	return is_calm(entry) || socket_watched(fd) & WATCH_SERVER ||
+	               LOAD(entry->phase) == PHASE_HELD_BACK
+	           ? NULL
+	           : socket_find(fd);
+}
+
+uint32_t traffic_look(int fd, const void *data, size_t n)
+{
+	struct socket_entry *entry = looked_at(fd);
+
+	if (session_is_called())
+		session_look(fd, &(struct iovec) { (void *)(uintptr_t)data, n });
+	return entry ? hindsight_look(entry, data, n) : 0;
+}
+
+uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
+{
+	struct socket_entry *entry = looked_at(fd);
+
+	if (session_is_called() && count > 0)
+		session_look(fd, parts);
+	return entry ? hindsight_look_parts(entry, parts, count) : 0;
+}
+
+uint32_t traffic_look_message(int fd, const struct msghdr *message)
+{
+	struct socket_entry *entry = looked_at(fd);
+
+	if (session_is_called() && memory_is_there(message, sizeof(*message)))
+		session_look(fd, message->msg_iov);
+	return entry ? hindsight_look_message(entry, message) : 0;
+}
+
+uint32_t traffic_begin(int fd, uint32_t print)
+{
+	struct socket_entry *entry = socket_at(fd);
+
+	if (!(LOAD(entry->traits) & TRAIT_HTTP))
+		return print;
+	if (is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
+		return TRAFFIC_BEGUN;
+	return asking_begin(fd, print);
+}
+
+static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, uint32_t print)
+{
+	int saved = errno;
+	struct socket_entry *entry;
+	enum phase phase;
+
+	if (socket_watched(fd) & WATCH_SERVER) {
+		if (result > 0)
+			turn_server(fd);
+		return result;
+	}
+	entry = asking_entry(fd);
+	if (!entry || LOAD(entry->calling))
+		goto out;
+	phase = LOAD(entry->phase);
+	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+		pace_release_over(fd);
+	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
+		goto out;
+	if (result > 0) {
+		if (!session_carries(fd) || !session_is_called())
+			asking_went(fd, entry, phase, print);
+	} else if (result < 0 && phase < PHASE_DONE && saved != EINTR) {
+		ending_error(fd, entry, phase, saved, flags);
+	}
+out:
+	errno = saved;
+	return result;
+}
+
+static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int flags)
+{
+	asking_take_back(fd);
+	return sent(fd, result, flags, 0);
+}
+
+ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
+{
+	struct socket_entry *entry = socket_at(fd);
+
+	if (LOAD(entry->traits) & TRAIT_PARTIAL)
+		fingerprint_sent(fd, entry, result);
+	if (print == TRAFFIC_BEGUN)
+		return result > 0 ? result : not_sent(fd, result, flags);
+	if (result > 0 && is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
+		return result;
+	return sent(fd, result, flags, print);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What reads and writes tell of a connection. Called after the real call on the few numbers that
+ * are watched; everything else never gets here. Both return `result` and leave errno as it was, so
+ * that a hook can end in them. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_CONN_TRAFFIC_H
+#define RETRYBUDGET_CONN_TRAFFIC_H
+
+#include "conn/sockets.h"
+
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* wanted: bytes asked for; flags: as for recv, 0 for read; data: where the kernel has just put what
+ * was received, NULL if nowhere that can be looked at. */
+ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data);
+
+/* The same of a message in parts. */
+ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
+                               const struct iovec *parts, size_t count);
+
+/* What is to be known of a request before it is sent, for traffic_sent(): 0 for most. The parts of
+ * a message: of the first of them. Nothing is read that the kernel could not read. */
+uint32_t traffic_look(int fd, const void *data, size_t n);
+uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count);
+uint32_t traffic_look_message(int fd, const struct msghdr *message);
+
+/* What stands for a print once the turn has begun before the call; no request has it. */
+#define TRAFFIC_BEGUN UINT32_MAX
+
+/* True if nothing but traffic_sent() has to hear of a request. print: as looked at. */
+static inline bool traffic_is_plain(int fd, uint32_t print)
+{
+	return print == 0 && !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
+	                       (TRAIT_HTTP | TRAIT_TURNED_AWAY | TRAIT_CARRIER));
+}
+
+/* True if it may be one that failed before, on a kept connection: then it is to be begun as an
+ * attempt. */
+static inline bool traffic_may_retry(int fd, uint32_t print)
+{
+	return print || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
+	                    TRAIT_TURNED_AWAY;
+}
+
+/* Begins the turn of a request on a connection whose replies are read (TRAIT_HTTP) before it is
+ * sent: another thread may have the reply before the call returns, and its status would be taken
+ * for something else. Returns what traffic_sent() is then given as the print. */
+uint32_t traffic_begin(int fd, uint32_t print);
+
+/* print: as looked at before the call. */
+ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print);
+
+#endif

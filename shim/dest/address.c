@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading socket addresses. Nothing beyond the length the host gave is read. */
+#include "dest/address.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+
+/* Refusing one of these breaks logins and logging, and their clients pace themselves, or do without
+ * and never notice that nobody is there: libuuid asks for uuidd at every time-based UUID, and the
+ * NSS modules of SSSD, nslcd and winbind for their daemons at every user's name. */
+static const char *const exempt[] = {
+	"/dev/log",         "/run/systemd/",        "/var/run/nscd/socket",
+	"/run/nscd/socket", "/run/dbus/",           "/var/run/dbus/",
+	"/run/user/",       "/tmp/dbus-",           "/run/uuidd/",
+	"/var/run/uuidd/",  "/var/lib/sss/pipes/",  "/run/nslcd/",
+	"/var/run/nslcd/",  "/run/samba/winbindd/", "/var/run/samba/winbindd/",
+};
+
+static bool is_exempt(const char *path, size_t len)
+{
+	if (len && *path == '\0') { /* abstract: D-Bus sessions use @/tmp/dbus-… */
+		path++;
+		len--;
+	}
+	for (size_t i = 0; i < sizeof(exempt) / sizeof(*exempt); i++) {
+		size_t n = strlen(exempt[i]);
+
+		if (len >= n && memcmp(path, exempt[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool read_unix(struct address *address, const struct sockaddr *from, socklen_t len)
+{
+	const struct sockaddr_un *un = (const struct sockaddr_un *)from;
+	size_t offset = offsetof(struct sockaddr_un, sun_path);
+
+	if (len <= offset || len > sizeof(*un))
+		return false;
+	address->is_unix = true;
+	address->path = un->sun_path;
+	address->path_len = len - offset;
+	if (*un->sun_path != '\0')
+		address->path_len = strnlen(un->sun_path, address->path_len);
+	return address->path_len > 1 && !is_exempt(address->path, address->path_len);
+}
+
+bool address_read(struct address *address, const struct sockaddr *from, socklen_t len)
+{
+	sa_family_t family;
+
+	/* The kernel would say EFAULT; a pointer that is NULL or a small negative number is the
+	 * mistake that programs and test suites make. */
+	if ((uintptr_t)from < 4096 || (uintptr_t)from > UINTPTR_MAX - 4096 || len < sizeof(family))
+		return false;
+	memset(address, 0, sizeof(*address));
+	memcpy(&family, from, sizeof(family));
+	if (family == AF_INET && len >= sizeof(struct sockaddr_in)) {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)from;
+
+		address->bytes[10] = address->bytes[11] = 0xff;
+		memcpy(address->bytes + 12, &in->sin_addr, 4);
+		address->port = ntohs(in->sin_port);
+		return true;
+	}
+	/* SIN6_LEN_RFC2133: the kernel also takes the form without a scope. */
+	if (family == AF_INET6 && len >= offsetof(struct sockaddr_in6, sin6_scope_id)) {
+		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)from;
+
+		memcpy(address->bytes, &in6->sin6_addr, 16);
+		address->port = ntohs(in6->sin6_port);
+		if (len >= sizeof(*in6) && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+			address->scope = in6->sin6_scope_id;
+		return true;
+	}
+	return family == AF_UNIX && read_unix(address, from, len);
+}
+
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	while (n--)
+		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint64_t address_hash(const struct address *address)
+{
+	uint64_t words[2], hash;
+
+	/* By words: this is on the path of every connect. */
+	memcpy(words, address->bytes, sizeof(words));
+	hash = hash_word(hash_word(hash_word(0, words[0]), words[1]), address->scope);
+	return hash ? hash : 1;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Socket addresses in one normal form: IPv4 and IPv4-mapped IPv6 are the same address. */
+#ifndef RETRYBUDGET_DEST_ADDRESS_H
+#define RETRYBUDGET_DEST_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct address {
+	uint8_t bytes[16]; /* IPv4 as ::ffff:a.b.c.d */
+	uint32_t scope;    /* of a link-local address */
+	uint16_t port;     /* host byte order */
+	bool is_unix;
+	bool
+	    is_datagram; /* of requests by UDP, which share no budget with TCP; set by the caller */
+	const char *path; /* unix: the bytes in the caller's sockaddr; a leading NUL is abstract */
+	size_t path_len;
+};
+
+/* Reads a sockaddr. False for anything but a complete inet, inet6 or named unix address, and for
+ * the services of the system that are never judged: the log socket, nscd, D-Bus, uuidd, those of
+ * NSS modules (shim/README.md). */
+bool address_read(struct address *address, const struct sockaddr *from, socklen_t len);
+
+/* FNV-1a, continued from `hash` (ADDRESS_HASH at first). */
+#define ADDRESS_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
+
+/* A hash of address bytes and scope. inet only. */
+uint64_t address_hash(const struct address *address);
+
+/* One step of that hash, to add a port. */
+static inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 32;
+}
+
+#endif

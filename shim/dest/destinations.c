@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Slots of the region: open addressing in a short window; where it is full the coldest makes room,
+ * so that a crawler with 100,000 destinations stays within fixed memory and is never stalled. */
+#include "dest/destinations.h"
+
+#include "sys/text.h"
+#include "region/state.h"
+
+#include <limits.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#define WINDOW 16
+
+/* Begins the name of a destination of datagrams. No host name has a colon in it. */
+#define UDP "udp:"
+
+struct region *shim_region;
+const char *shim_scope_note;
+_Atomic(int) shim_state = STATE_NONE;
+
+/* Which policy a slot has, cached by this process: other processes may have other files.
+ * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
+static ucell64 policies[REGION_DESTINATIONS];
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+uint32_t destination_slot(const struct destination *destination)
+{
+	return (uint32_t)(destination - shim_region->destinations);
+}
+
+struct destination *destination_at(uint32_t slot, uint32_t generation)
+{
+	struct destination *found;
+
+	if (slot >= REGION_DESTINATIONS)
+		return NULL;
+	found = &shim_region->destinations[slot];
+	return (uint32_t)LOAD(found->generation) == generation ? found : NULL;
+}
+
+/*
+ * The key of a slot is odd once the slot is that name's, and even while it is emptied for it: who
+ * finds it so empties it too, since the claimer may have been killed in the middle, and a new name
+ * must not take over an old one's failures. That may wipe what a faster thread has noted already,
+ * which is a failure forgotten, not one made up.
+ */
+static int64_t key_of(uint64_t hash)
+{
+	return (int64_t)(hash | 3);
+}
+
+static bool is_claimed(struct destination *destination)
+{
+	return !(LOAD(destination->key) & 1);
+}
+
+/*
+ * What losing a slot would cost: which of a full window makes room. Time alone would not do: a scan
+ * turns the whole table over in the pause between two attempts of a storm, whose budget must
+ * outlive it. So what was tried often counts for more than what was tried once, whatever came
+ * since, until it has been left alone for a horizon. At the same rank one that is known to be well
+ * goes first: a new slot is as good for it, while losing a failing one lets a storm begin afresh.
+ */
+static int rank(struct destination *destination, int64_t now)
+{
+	int64_t attempts = LOAD(destination->tally.attempts);
+	int64_t streak = LOAD(destination->budget.streak);
+	int64_t age = (int64_t)((uint64_t)now - (uint64_t)LOAD(destination->used_at));
+	int doublings = 0;
+
+	if (age > NAMES_HORIZON || age < -NAMES_HORIZON) /* left alone, or scribbled over */
+		return 0;
+	/* Two that want the same slot must not take it from each other for ever. */
+	if (is_claimed(destination) && age < NS_PER_S)
+		return INT_MAX;
+	if (attempts < streak)
+		attempts = streak;
+	if (attempts > 1)
+		doublings = 63 - __builtin_clzll((uint64_t)attempts);
+	if (doublings > 10)
+		doublings = 10;
+	return 2 * doublings + (streak > 0 || LOAD(destination->tally.successes) == 0);
+}
+
+/* Empties a slot that has just been claimed for another name. */
+static void clear(struct destination *destination, int64_t now)
+{
+	size_t from = offsetof(struct destination, named);
+	cell64 *cell = (cell64 *)((char *)destination + from);
+	cell64 *end = (cell64 *)destination->name;
+
+	atomic_fetch_add(&destination->generation, 1);
+	for (; cell < end; cell++)
+		STORE(*cell, cell == &destination->used_at ? now : 0);
+}
+
+/* Takes a slot, whose key was `old`, for another name. False: somebody was faster. */
+static bool claim(struct destination *victim, int64_t old, int64_t key, int64_t now)
+{
+	int64_t claimed = key & ~INT64_C(1);
+
+	STORE(victim->used_at, now); /* before it is ours, or the next one might choose it too */
+	if (old == 0)
+		return atomic_compare_exchange_strong(&victim->key, &old, key);
+	if (old != claimed && !atomic_compare_exchange_strong(&victim->key, &old, claimed))
+		return false;
+	clear(victim, now);
+	return atomic_compare_exchange_strong(&victim->key, &claimed, key);
+}
+
+/* Finds the slot of a key or claims one. *fresh: it has no name yet. */
+static struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fresh)
+{
+	struct destination *slots = shim_region->destinations;
+
+	for (;;) {
+		struct destination *victim = NULL;
+		int lowest = 0;
+		int64_t old = 0;
+
+		for (unsigned int i = 0; i < WINDOW; i++) {
+			struct destination *one =
+			    &slots[((uint64_t)key / 4 + i) % REGION_DESTINATIONS];
+			int64_t its = atomic_load_explicit(&one->key, memory_order_acquire);
+			int of_one;
+
+			if (its == key) {
+				*fresh = atomic_load(&one->named) != key;
+				return one;
+			}
+			if (its == 0 || (its | 1) == key) {
+				victim = one;
+				old = its;
+				break;
+			}
+			of_one = rank(one, now);
+			if (!victim || of_one < lowest ||
+			    (of_one == lowest && LOAD(one->used_at) < LOAD(victim->used_at))) {
+				victim = one;
+				lowest = of_one;
+				old = its;
+			}
+		}
+		if (!make)
+			return NULL;
+		if (claim(victim, old, key, now)) {
+			*fresh = true;
+			return victim;
+		}
+	}
+}
+
+/*
+ * Two threads, or processes, may both name a fresh slot: they write the same bytes. Electing one of
+ * them would leave the slot without a name if that one died. Where the slot has changed hands
+ * meanwhile two names are written over each other: one of the writers sees that in `named`, and the
+ * next attempt writes it again. (One that is killed right there leaves a wrong name in the records
+ * until the slot is evicted, and nothing worse.)
+ */
+static void write_name(struct destination *destination, int64_t key, const char *name)
+{
+	int64_t named = 0;
+	size_t n = 0;
+
+	atomic_store(&destination->named, 0);
+	do
+		__atomic_store_n(&destination->name[n], name[n], __ATOMIC_RELAXED);
+	while (name[n++]);
+	if (!atomic_compare_exchange_strong(&destination->named, &named, key) && named != key)
+		atomic_store(&destination->named, 0);
+}
+
+/* Writes the name of a fresh slot. */
+static void name_slot(struct destination *destination, int64_t key, const struct address *address,
+                      const struct name_hit *hit)
+{
+	char name[NAME_MAX_LEN + 1];
+	char line[REGION_NAME];
+	struct text text;
+
+	text_start(&text, line, sizeof(line));
+	if (address->is_datagram)
+		text_string(&text, UDP);
+	if (address->is_unix) {
+		bool abstract = address->path[0] == '\0';
+
+		text_string(&text, abstract ? "unix:@" : "unix:");
+		text_bytes(&text, address->path + abstract, address->path_len - abstract);
+	} else if (hit->place && name_text(hit->hash, name)) {
+		text_string(&text, name);
+		text_string(&text, ":");
+		text_decimal(&text, address->port);
+	} else {
+		text_ip(&text, address->bytes, address->scope, address->port);
+	}
+	write_name(destination, key, line);
+}
+
+static void note_address(struct destination *destination, const struct address *address)
+{
+	int64_t words[2];
+
+	memcpy(words, address->bytes, sizeof(words));
+	STORE(destination->address[0], words[0]);
+	STORE(destination->address[1], words[1]);
+	STORE(destination->port, address->port);
+}
+
+/* By name. Where a link is to be said the host adds it to the address that it got (a hostent has no
+ * room for one), so an address with a scope also goes by the name of the same one without. */
+static bool find_name(const struct address *address, uint64_t key, int64_t now,
+                      struct name_hit *hit)
+{
+	struct address bare = *address;
+
+	if (names_find(key, now, hit))
+		return true;
+	bare.scope = 0;
+	return address->scope && names_find(address_hash(&bare), now, hit);
+}
+
+struct destination *destination_of(const struct address *address, struct name_hit *hit, int64_t now)
+{
+	struct destination *destination;
+	int64_t slot_key;
+	uint64_t key;
+	bool fresh;
+
+	hit->place = 0;
+	hit->untried = false;
+	if (address->is_unix)
+		key = hash_bytes(ADDRESS_HASH ^ 1, address->path, address->path_len);
+	else if (find_name(address, key = address_hash(address), now, hit))
+		key = hash_word(hit->hash, address->port);
+	else
+		key = hash_word(key, address->port);
+	if (address->is_datagram)
+		key = hash_word(key, IPPROTO_UDP);
+	slot_key = key_of(key);
+	destination = slot_of(slot_key, true, now, &fresh);
+	if (fresh)
+		name_slot(destination, slot_key, address, hit);
+	if (fresh || !address->is_unix)
+		note_address(destination, address);
+	STORE(destination->used_at, now);
+	return destination;
+}
+
+bool destination_asks_datagrams(const struct address *address, const struct config *config,
+                                int64_t now)
+{
+	char name[NAME_MAX_LEN + 1];
+	struct target target = { .address = address->bytes, .port = address->port };
+	struct name_hit hit;
+	int policy;
+
+	if (!config->datagrams)
+		return false;
+	if (names_find(address_hash(address), now, &hit) && name_text(hit.hash, name))
+		target.name = name;
+	policy = config_match(config, &target);
+	return policy >= 0 && policy < CONFIG_POLICIES && config->policies[policy].udp;
+}
+
+struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now)
+{
+	char name[4 + NAME_MAX_LEN + 1] = "dns:";
+	uint64_t hash = name_normal(node, name + 4);
+	struct destination *destination;
+	int64_t key;
+	bool fresh;
+
+	if (hash == 0)
+		return NULL;
+	key = key_of(hash_word(hash, (uint64_t)kind));
+	destination = slot_of(key, make, now, &fresh);
+	if (!destination)
+		return NULL;
+	if (fresh)
+		write_name(destination, key, name);
+	STORE(destination->used_at, now);
+	return destination;
+}
+
+/* The policy by pattern: matched against the name and the address tried last. */
+static int match(const struct destination *destination, const struct config *config)
+{
+	char name[REGION_NAME];
+	int64_t words[2] = { LOAD(destination->address[0]), LOAD(destination->address[1]) };
+	uint8_t address[16];
+	struct target target = { .port = (uint16_t)LOAD(destination->port) };
+
+	for (size_t n = 0; n < sizeof(name); n++)
+		name[n] = __atomic_load_n(&destination->name[n], __ATOMIC_RELAXED);
+	name[sizeof(name) - 1] = '\0';
+	memcpy(address, words, sizeof(address));
+	if (words[0] || words[1])
+		target.address = address;
+	target.name = name;
+	if (strncmp(name, UDP, strlen(UDP)) == 0)
+		target.name += strlen(UDP);
+	if (target.address) {
+		char *colon = strrchr(name, ':');
+
+		if (colon)
+			*colon = '\0';
+	}
+	return config_match(config, &target);
+}
+
+int destination_account(struct destination *destination, const struct config *config,
+                        struct account *account)
+{
+	uint32_t slot = destination_slot(destination);
+	uint64_t want = ((uint64_t)LOAD(destination->generation) & 0xffffff) << 40 |
+	                ((uint64_t)config->serial & 0xffffff) << 16;
+	uint64_t cached = LOAD(policies[slot]);
+	int index;
+
+	if ((cached & ~UINT64_C(0xffff)) == want && (cached & 0xffff)) {
+		index = (int)(cached & 0xffff) - 1;
+	} else {
+		index = match(destination, config);
+		if (index < 0 || index >= config->policy_count)
+			index = 0;
+		STORE(policies[slot], want | (uint64_t)(index + 1));
+	}
+	if (index >= CONFIG_POLICIES)
+		index = 0;
+	account->budget = &destination->budget;
+	account->policy = &config->policies[index];
+	account->process = &shim_region->process;
+	account->process_rule = &config->process;
+	return index;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Destinations: from an address or a name to its slot in the region, and from a slot to the account
+ * that a verdict draws on. A fixed number of slots; the coldest makes room. Lock-free,
+ * async-signal-safe.
+ */
+#ifndef RETRYBUDGET_DEST_DESTINATIONS_H
+#define RETRYBUDGET_DEST_DESTINATIONS_H
+
+#include "config/config.h"
+#include "dest/names.h"
+
+/* The destination of a connect to this address: by the name the host asked for, else by address;
+ * that of datagrams begins with "udp:", and is another one.
+ * hit: what is known of its name, place == 0 if nothing. now: ns. Never NULL once READY. */
+struct destination *destination_of(const struct address *address, struct name_hit *hit,
+                                   int64_t now);
+
+/* True if the policy for datagrams to an inet address says udp = on. No destination is made of it:
+ * what is not asked for shall not push out what is. */
+bool destination_asks_datagrams(const struct address *address, const struct config *config,
+                                int64_t now);
+
+/* The destination of a lookup of a name, of one kind (a family, or a type of records): that a name
+ * has nothing of one kind says nothing of another. NULL if there is none and `make` is false. */
+struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now);
+
+/* A slot by index, if it still belongs to the name it had; else NULL. */
+struct destination *destination_at(uint32_t slot, uint32_t generation);
+
+/* The index of a slot. */
+uint32_t destination_slot(const struct destination *destination);
+
+/* Everything a verdict on this destination draws on. Returns the policy's index. */
+int destination_account(struct destination *destination, const struct config *config,
+                        struct account *account);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The unanswered failures of one destination: what an attempt is held against to tell a retry from
+ * a first try. Each failure is one 64-bit word in shared memory, so that claiming it is one
+ * compare-and-swap: a failure is answered by one retry at most, and a killed process leaves nothing
+ * half done.
+ *
+ * The rule (shim/README.md): a thread answers its own failures; failures whose outcome came back
+ * on another thread than the one that connected, failures of threads that are gone, and those that
+ * found no room here belong to nobody, and whoever tries next answers them. Where the program has
+ * shown that its threads answer each other's failures (dest/profile.h) all belong to nobody.
+ *
+ * With each failure goes the print of the request that failed (dest/fingerprint.h), so that an
+ * attempt can be held against it once its own request is seen. It is a second word, and may for a
+ * moment be missing or an earlier one's; then the print is unknown.
+ *
+ * All functions: thread-safe, async-signal-safe.
+ */
+#ifndef RETRYBUDGET_DEST_FAILURES_H
+#define RETRYBUDGET_DEST_FAILURES_H
+
+#include "region/region.h"
+
+#define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
+
+struct unanswered {
+	int32_t owner;  /* thread id, or FAILURE_ANYONE */
+	uint32_t place; /* of the address among those of its name (dest/names.h), 0 = none */
+	int64_t at;     /* ns, precise to 1 us; 4 ms without its story */
+	uint32_t print; /* of the request, 0 = unknown */
+	uint32_t run;   /* attempts for this request so far, 1..31 */
+	bool held;      /* by us: when the host will learn of it is not known */
+	bool counted;   /* the run is known to begin with the first try */
+	bool passed;    /* something else has come in its place: only its own request answers it */
+};
+
+/* Adds a failure. */
+void failures_add(struct destination *destination, const struct unanswered *failure);
+
+/* Claims the failure that an attempt of this thread answers: of those that the program is expected
+ * to answer now (dest/profile.h) its own before one of nobody, and the newest; where it is known
+ * how long the program waits before it tries again, the oldest. Those older than horizon ns are
+ * dropped on the way. False: there is none, or the attempt is taken for new work; then
+ * claimed->passed. */
+bool failures_claim(struct destination *destination, int32_t thread, int64_t horizon, int64_t now,
+                    struct unanswered *claimed);
+
+/* The destination is back: of all failures only their own requests still answer them. */
+void failures_forgive(struct destination *destination);
+
+/* Claims a failure of this request (print, not 0), whose thread it was does not matter. */
+bool failures_claim_request(struct destination *destination, uint32_t print, int64_t horizon,
+                            int64_t now, struct unanswered *claimed);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Host names as text: a table of sets, chosen by hash. */
+#include "dest/name.h"
+
+#include "sys/cell.h"
+
+#include <arpa/inet.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#define NAMES 1024
+#define WAYS  4
+
+#define TEXT_WORDS (NAME_MAX_LEN / sizeof(uint64_t) + 1)
+
+struct name {
+	ucell64 hash;           /* 0 = free */
+	_Atomic(uint32_t) used; /* serial of a lookup */
+	ucell64 text[TEXT_WORDS];
+};
+
+/* A hash is odd. */
+#define BEING_WRITTEN 2
+
+static struct name names[NAMES];
+
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_acquire)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
+
+uint64_t name_normal(const char *node, char *out)
+{
+	size_t n = 0;
+
+	for (; node[n]; n++) {
+		if (n >= NAME_MAX_LEN)
+			return 0;
+		out[n] = (char)(node[n] >= 'A' && node[n] <= 'Z' ? node[n] + ('a' - 'A') : node[n]);
+	}
+	if (n && out[n - 1] == '.')
+		n--;
+	out[n] = '\0';
+	return n ? hash_bytes(ADDRESS_HASH, out, n) | 1 : 0;
+}
+
+bool name_is_number(const char *node)
+{
+	struct in_addr binary;
+
+	return inet_aton(node, &binary) || strchr(node, ':');
+}
+
+static struct name *find(uint64_t hash)
+{
+	struct name *set = &names[hash % (NAMES / WAYS) * WAYS];
+
+	for (int i = 0; i < WAYS; i++)
+		if (LOAD(set[i].hash) == hash)
+			return &set[i];
+	return NULL;
+}
+
+void name_keep(uint64_t hash, const char *text, uint32_t lookup)
+{
+	struct name *set = &names[hash % (NAMES / WAYS) * WAYS];
+	struct name *place = find(hash);
+	uint64_t words[TEXT_WORDS] = { 0 }, before;
+
+	if (place) {
+		STORE(place->used, lookup);
+		return;
+	}
+	place = set;
+	for (int i = 1; i < WAYS; i++)
+		if (serial_is_older(LOAD(set[i].used), LOAD(place->used)))
+			place = &set[i];
+	before = LOAD(place->hash);
+	if (before == BEING_WRITTEN ||
+	    !atomic_compare_exchange_strong(&place->hash, &before, BEING_WRITTEN))
+		return;
+	memcpy(words, text, strlen(text));
+	for (size_t i = 0; i < TEXT_WORDS; i++)
+		STORE(place->text[i], words[i]);
+	STORE(place->used, lookup);
+	STORE(place->hash, hash);
+}
+
+void name_touch(uint64_t hash, uint32_t lookup)
+{
+	struct name *name = find(hash);
+
+	if (name)
+		STORE(name->used, lookup);
+}
+
+bool name_text(uint64_t hash, char *out)
+{
+	struct name *name = find(hash);
+	uint64_t words[TEXT_WORDS];
+
+	if (!name)
+		return false;
+	for (size_t i = 0; i < TEXT_WORDS; i++)
+		words[i] = LOAD(name->text[i]);
+	memcpy(out, words, NAME_MAX_LEN + 1);
+	out[NAME_MAX_LEN] = '\0';
+	/* Another name may have been written over it meanwhile. */
+	return LOAD(name->hash) == hash && (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts of what was seen, four bits each, in pairs: this, and its opposite. When one is full both
+ * are halved, so that the new outweighs the old. */
+#include "dest/profile.h"
+
+#define RUNS 8  /* pairs of `habit`: tried again, went on; longer runs count as this long */
+#define FULL 15 /* of a count */
+
+/* The pairs of `answerers`. */
+enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
+
+/* Sure enough: seen at least so often, and more than twice as often as the opposite. */
+#define LEAST 2
+
+/* Shorter pauses tell nothing: the next piece of work may come as soon. Longer ones are kept to by
+ * timers that are late sooner than early, so that what comes a little too soon is something else.
+ */
+#define PAUSE_MIN (5 * NS_PER_MS)
+#define SLACK     (NS_PER_MS / 10)
+
+static unsigned int nibble(uint64_t cell, unsigned int at)
+{
+	return (unsigned int)(cell >> at * 4) & 15;
+}
+
+/* Adds one to the count at `one`, of the pair (one, other). */
+static void learn(cell64 *cell, unsigned int one, unsigned int other)
+{
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
+
+	do {
+		uint64_t bits = (uint64_t)seen;
+		uint64_t a = nibble(bits, one), b = nibble(bits, other);
+
+		if (a == FULL) {
+			a /= 2;
+			b /= 2;
+		}
+		bits &= ~(UINT64_C(15) << one * 4 | UINT64_C(15) << other * 4);
+		next = (int64_t)(bits | (a + 1) << one * 4 | b << other * 4);
+	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
+	                                                memory_order_relaxed));
+}
+
+static bool outweighs(const cell64 *cell, unsigned int one, unsigned int other)
+{
+	uint64_t bits = (uint64_t)atomic_load_explicit(cell, memory_order_relaxed);
+
+	return nibble(bits, one) >= LEAST && nibble(bits, one) > 2 * nibble(bits, other);
+}
+
+/* The pair of counts for a run: tried again, and one further on: went on. */
+static unsigned int pair_of(uint32_t run)
+{
+	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
+}
+
+void habit_tried_again(struct destination *destination, uint32_t run)
+{
+	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
+}
+
+/* As much alike as two pauses of a program that sleeps before it tries again; so are two without
+ * any. */
+static bool agree(int64_t a, int64_t b)
+{
+	int64_t shorter = a < b ? a : b, longer = a < b ? b : a;
+
+	return longer - shorter <= shorter / 4 || longer < PAUSE_MIN;
+}
+
+/* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
+ * rare short one is forgotten. There is no habit until two in a row agree; the last is kept as a
+ * negative number. The first failures are often slow to be answered (code that has never run, a
+ * message to print, a busy machine): 40 ms where the next takes less than one. */
+void habit_paused(struct destination *destination, int64_t pause)
+{
+	cell64 *cell = &destination->pause;
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
+
+	pause = pause < 1 ? 1 : pause;
+	do {
+		if (seen < 0 && agree(pause, seen == INT64_MIN ? INT64_MAX : -seen))
+			next = seen > -pause ? -seen : pause;
+		else if (seen <= 0)
+			next = -pause;
+		else
+			next = pause < seen ? pause : seen + (pause - seen) / 256;
+	} while (!atomic_compare_exchange_weak_explicit(cell, &seen, next, memory_order_relaxed,
+	                                                memory_order_relaxed));
+}
+
+void habit_went_on(struct destination *destination, uint32_t run)
+{
+	learn(&destination->habit, pair_of(run) + 1, pair_of(run));
+}
+
+bool habit_has_pause(const struct destination *destination)
+{
+	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
+}
+
+bool habit_goes_on(const struct destination *destination, uint32_t run)
+{
+	for (uint32_t tries = 1; tries <= run && tries <= RUNS; tries++)
+		if (outweighs(&destination->habit, pair_of(tries) + 1, pair_of(tries)))
+			return true;
+	return false;
+}
+
+bool habit_tries_again(const struct destination *destination, uint32_t run)
+{
+	return outweighs(&destination->habit, pair_of(run), pair_of(run) + 1);
+}
+
+bool habit_has_waited(const struct destination *destination, int64_t age)
+{
+	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
+
+	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
+}
+
+void habit_answered(struct destination *destination, bool by_another)
+{
+	learn(&destination->answerers, by_another ? BY_ANOTHER : BY_ITSELF,
+	      by_another ? BY_ITSELF : BY_ANOTHER);
+}
+
+bool habit_is_shared(const struct destination *destination)
+{
+	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
+}
+
+void habit_excused(struct destination *destination, bool rightly)
+{
+	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
+}
+
+bool habit_has_no_excuse(const struct destination *destination)
+{
+	return outweighs(&destination->answerers, WRONGLY, RIGHTLY);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an attempt is: new work, a repeat of what failed, or unclear. One ordered list of named
+ * rules, pure functions over what is known; the first that holds decides, and its name goes into
+ * the records (why=). The library does not know requests, so it says no more than it knows.
+ */
+#ifndef RETRYBUDGET_DEST_RULES_H
+#define RETRYBUDGET_DEST_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum kind {
+	KIND_NEW,     /* goes; only a breaker holds it */
+	KIND_REPEAT,  /* pays, and waits for the gate */
+	KIND_UNCLEAR, /* goes within the destination's allowance, beyond it is a repeat */
+};
+
+/* What is known of an attempt when it is judged. */
+struct evidence {
+	bool quiet;      /* no failure here lately, and no streak stands */
+	bool same;       /* the request at hand is one that failed */
+	bool other;      /* the request at hand is another than the one that failed */
+	bool asked;      /* somebody put a request to this thread, and none was answered since */
+	bool swept;      /* another address, or destination, not tried since a failure elsewhere */
+	bool other_work; /* here failures were mostly followed by other requests */
+	bool again;      /* here failures were mostly followed by the same requests */
+	bool looped;     /* the last try of this thread here failed, and it did nothing else */
+};
+
+struct rule {
+	const char *name;
+	enum kind says;
+	bool (*holds)(const struct evidence *evidence);
+	const char *reason; /* in a line, for people */
+};
+
+/* In the order in which they are asked. */
+extern const struct rule rules[];
+extern const size_t rule_count;
+
+/* The rule that decides. Never NULL: the last one always holds. Pure. */
+const struct rule *rule_for(const struct evidence *evidence);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Words of 64 bits, one per destination: 16 of its slot + 1, 1 for a try that failed, 47 of time in
+ * units of 2^20 ns. */
+#include "dest/tries.h"
+
+#include "sys/real.h"
+
+#include <string.h>
+
+#define SLOT_SHIFT 48
+#define STUCK      (UINT64_C(1) << 47)
+#define UNIT_SHIFT 20
+#define TIME_MASK  (STUCK - 1)
+
+/* Refusals in a row from which a thread spins, and the pause that ends a row. */
+#define ROW   10
+#define PAUSE (15 * INT64_C(1000000))
+
+static uint64_t *tries(void)
+{
+	struct thread_facts *mine = &thread_facts;
+	int32_t process = thread_process();
+
+	/* A forked child has its parent's. */
+	if (mine->tries_of != process) {
+		memset(mine->tries, 0, sizeof(mine->tries));
+		mine->row = mine->tried = 0;
+		mine->stuck = false;
+		mine->tries_of = process;
+	}
+	return mine->tries;
+}
+
+static bool is_of(uint64_t word, uint32_t slot)
+{
+	return word >> SLOT_SHIFT == (uint64_t)(slot & 0x7fff) + 1;
+}
+
+static int64_t time_of(uint64_t word)
+{
+	return (int64_t)((word & TIME_MASK) << UNIT_SHIFT);
+}
+
+static void put(uint32_t slot, uint64_t flag, int64_t now)
+{
+	uint64_t *words = tries(), *place = words;
+
+	for (int i = 0; i < THREAD_TRIES; i++) {
+		if (is_of(words[i], slot)) {
+			place = &words[i];
+			break;
+		}
+		if ((words[i] & TIME_MASK) < (*place & TIME_MASK) || words[i] == 0)
+			place = &words[i];
+	}
+	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flag |
+	         ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
+}
+
+/* The word of a destination, 0 if there is none. */
+static uint64_t find(uint32_t slot)
+{
+	const uint64_t *words = tries();
+
+	for (int i = 0; i < THREAD_TRIES; i++)
+		if (is_of(words[i], slot))
+			return words[i];
+	return 0;
+}
+
+void tries_note(uint32_t slot, int64_t now)
+{
+	put(slot, 0, now);
+	if (thread_facts.tried < INT32_MAX)
+		thread_facts.tried++;
+}
+
+bool tries_is_first(bool any_thread)
+{
+	return thread_facts.tried <= 1 && (any_thread || thread_id() == thread_process());
+}
+
+void tries_failed(uint32_t slot, int64_t now)
+{
+	put(slot, STUCK, now);
+	thread_facts.stuck = true;
+}
+
+bool tries_loop(uint32_t slot, int64_t since)
+{
+	uint64_t word = find(slot);
+
+	/* A unit of slack: `since` is finer. */
+	return word & STUCK && time_of(word) + (INT64_C(1) << UNIT_SHIFT) >= since;
+}
+
+bool tries_sweep(uint32_t slot, int64_t horizon, int64_t now)
+{
+	const uint64_t *words = tries();
+	uint64_t here = find(slot);
+
+	if (here && now - time_of(here) < horizon)
+		return false;
+	for (int i = 0; i < THREAD_TRIES; i++)
+		if (words[i] & STUCK && !is_of(words[i], slot))
+			return true;
+	return false;
+}
+
+void tries_something_else(uint32_t slot)
+{
+	uint64_t *words = tries();
+
+	bool elsewhere = false;
+
+	thread_facts.stuck = false;
+	thread_facts.row = 0;
+	for (int i = 0; i < THREAD_TRIES; i++) {
+		if (!(words[i] & STUCK))
+			continue;
+		if (is_of(words[i], slot)) {
+			thread_facts.stuck = true;
+		} else {
+			words[i] &= ~STUCK;
+			elsewhere = true;
+		}
+	}
+	if (elsewhere && slot != TRIES_NOWHERE)
+		thread_count_served(monotonic());
+}
+
+bool tries_refused(int64_t now)
+{
+	struct thread_facts *mine = &thread_facts;
+
+	tries();
+	if (now - mine->row_at > PAUSE)
+		mine->row = 0;
+	mine->row_at = now;
+	return mine->row++ >= ROW;
+}
+
+void tries_held(int64_t now)
+{
+	thread_facts.row_at = now;
+}

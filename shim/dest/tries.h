@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What this thread has tried lately, and whether it has done anything else since: a thread whose
+ * last try somewhere failed, and that comes back having done nothing else, is in a loop. Something
+ * else is what brings bytes: a reply of another destination, a request on a connection that it
+ * serves. A pause is nothing else, nor are lookups, files and log lines: loops do all of these.
+ *
+ * Kept in thread-local memory; a handler that runs in the middle of a change at worst loses one
+ * entry. All functions: async-signal-safe. Times in ns.
+ */
+#ifndef RETRYBUDGET_DEST_TRIES_H
+#define RETRYBUDGET_DEST_TRIES_H
+
+#include "sys/thread.h"
+
+#define TRIES_NOWHERE UINT32_MAX
+
+/* The thread tried a destination (its slot), or its try there failed or was refused. */
+void tries_note(uint32_t slot, int64_t now);
+void tries_failed(uint32_t slot, int64_t now);
+
+/* True if its last try there failed, not before `since`, and it has done nothing else. */
+bool tries_loop(uint32_t slot, int64_t since);
+
+/* True if it has not tried there within horizon, and its last try somewhere else failed. */
+bool tries_sweep(uint32_t slot, int64_t horizon, int64_t now);
+
+/* The slow half of tries_heard(). */
+void tries_something_else(uint32_t slot);
+
+/* Bytes came from a destination, or from who is served (TRIES_NOWHERE). Cheap where nothing has
+ * failed. */
+static inline void tries_heard(uint32_t slot)
+{
+	if (thread_facts.stuck)
+		tries_something_else(slot);
+}
+
+/* A refusal at `now`. True if it is one of a row, without anything in between, not even a pause:
+ * the thread spins. */
+bool tries_refused(int64_t now);
+
+/* True if the process, or with any_thread this thread, has made no try but the one at hand: a loop
+ * of a shell has a process for each, curl a thread for each lookup. A pool's new thread is no loop.
+ */
+bool tries_is_first(bool any_thread);
+
+/* It tried something new, which ends a row. */
+static inline void tries_new(void)
+{
+	thread_facts.row = 0;
+}
+
+/* It was held until `now`: that was no pause of its own. */
+void tries_held(int64_t now);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting for a reply, but not for ever. */
+#include "pace/reply_timeout.h"
+
+#include "sys/real.h"
+#include "pace/wait.h"
+#include "conn/flight.h"
+#include "sys/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+
+static bool is_awaited(const struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+
+	return phase == PHASE_CONNECTING || phase == PHASE_OPEN || phase == PHASE_ASKED;
+}
+
+/* What the policy says now: the file may have changed since the host connected. 0: nothing. */
+static int64_t time_of(const struct socket_entry *entry, int32_t *err)
+{
+	struct account account;
+	struct trial trial;
+
+	if (!trial_of(entry, &trial))
+		return 0;
+	destination_account(trial.destination, config_current(), &account);
+	*err = account.policy->reply_errno;
+	return account.policy->mode == MODE_ENFORCE ? account.policy->reply_timeout : 0;
+}
+
+/* True if a read would wait longer than time: the socket blocks, and has no shorter SO_RCVTIMEO. */
+static bool waits_longer(int fd, int64_t time)
+{
+	int flags = real.fcntl(fd, F_GETFL, 0);
+
+	return flags >= 0 && !(flags & O_NONBLOCK) && wait_timeout_of(fd, SO_RCVTIMEO) > time;
+}
+
+/* 0: there is something to read. ETIMEDOUT: the time is over. EINTR: a handler ended it, and did
+ * not ask for the call to be restarted; poll() itself always ends (signal(7)). */
+static int await(int fd, int64_t time)
+{
+	int64_t until = monotonic() + time;
+	struct pollfd at = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		int64_t left = until - monotonic(), ms = (left + NS_PER_MS - 1) / NS_PER_MS;
+		int result = poll(&at, 1, ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms);
+
+		if (result == 0)
+			return ETIMEDOUT;
+		if (result > 0 || errno != EINTR) /* the real call will say what is wrong */
+			return 0;
+		if (!wait_restarts())
+			return EINTR;
+	}
+}
+
+/* The connection has to be dead for the host if it is told that it is. */
+static void hang_up(int fd, struct socket_entry *entry)
+{
+	enum phase phase = LOAD(entry->phase);
+
+	socket_move(fd, entry, phase, PHASE_DONE);
+	real.shutdown(fd, SHUT_RDWR);
+}
+
+static void time_is_over(int fd, struct socket_entry *entry, int32_t err)
+{
+	struct trial trial;
+
+	/* Somebody else may have read the answer, or put another socket here, meanwhile. */
+	if (!is_awaited(entry) || !socket_believe(fd, entry))
+		return;
+	if (trial_of(entry, &trial) &&
+	    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
+		flight_timed_out(entry, &trial);
+	if (err == ECONNRESET)
+		hang_up(fd, entry);
+}
+
+bool reply_comes(int fd, size_t wanted, int flags)
+{
+	struct socket_entry *entry = socket_find(fd);
+	int saved = errno, err;
+	int32_t told = EAGAIN;
+	uint64_t cookie;
+	int64_t time;
+
+	if (!entry || wanted == 0 || flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB) ||
+	    !is_awaited(entry))
+		return true;
+	time = time_of(entry, &told);
+	if (time <= 0 || !waits_longer(fd, time) || !socket_believe(fd, entry)) {
+		errno = saved;
+		return true;
+	}
+	cookie = LOAD(entry->cookie);
+	err = await(fd, time);
+	/* A read that the kernel blocks holds its socket: what came must not be taken from another
+	 * that has the number now. */
+	if (err == 0 && (!(entry = socket_find(fd)) || LOAD(entry->cookie) != cookie ||
+	                 !socket_believe(fd, entry)))
+		err = EBADF;
+	if (err == ETIMEDOUT) {
+		time_is_over(fd, entry, told);
+		err = told == ECONNRESET ? ECONNRESET : EAGAIN;
+	}
+	errno = err ? err : saved;
+	return err == 0;
+}
+
+bool reply_comes_in_parts(int fd, const struct iovec *parts, int n)
+{
+	size_t wanted = 0;
+
+	if (n < 1 || n > IOV_MAX || !memory_is_there(parts, sizeof(*parts)) ||
+	    !memory_is_there(parts + n - 1, sizeof(*parts)))
+		return true;
+	for (int i = 0; i < n; i++)
+		wanted |= parts[i].iov_len;
+	return reply_comes(fd, wanted, 0);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one region of shared memory: counters and budgets, laid out alike in 32- and 64-bit
+ * processes, made of 64-bit atomics and bytes, without pointers or locks. A mapping of zeroes is a
+ * valid, empty region. Whoever reads it clamps what it reads: another process may have scribbled.
+ */
+#ifndef RETRYBUDGET_REGION_REGION_H
+#define RETRYBUDGET_REGION_REGION_H
+
+#include "budget/budget.h"
+#include "budget/admission.h"
+#include "budget/spread.h"
+
+#define REGION_LAYOUT       '5' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget05" */
+#define REGION_DESTINATIONS 512
+#define REGION_FAILURES     64
+#define REGION_DOORS        64
+#define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
+
+/* Counters of one destination, or of all together. Only ever incremented. */
+struct tally {
+	cell64 attempts;
+	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
+	cell64 successes;
+	cell64 waited;   /* retries that waited before they went */
+	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has held back;
+	                  * in observe: would have been */
+	cell64 probes;   /* retries let through without tokens, after `probe` */
+	cell64 mistaken; /* retries whose request proved to be new work: paid back */
+	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
+};
+
+struct destination {
+	cell64 key; /* hash of name; 0 = free. Even while the slot is emptied for that name */
+	cell64 generation; /* grows when the slot is given to another name */
+	cell64 named;      /* the key that name was written for */
+	cell64 used_at;    /* ns, last attempt: the coldest slot is evicted */
+	cell64 address[2]; /* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
+	cell64 port;       /* host byte order */
+	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
+	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
+	cell64 last_failure; /* enum failure */
+	cell64 good_place;   /* place of the address that answered last, 0 once it fails
+	                        (dest/names.h) */
+	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
+	cell64 refused_now;  /* refusals of calls that must not wait: second << 24 | count */
+	cell64 parked_now;   /* those of them that were parked, likewise */
+	cell64 answer_time;  /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
+	cell64 gave_up;      /* connects in a row that the host gave up early */
+	cell64 knocks; /* connections that nobody used and the peer ended: second << 24 | count */
+	cell64 held_back;    /* refusals since the last record of one */
+	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
+	cell64 unclaimed_at; /* ns, the last of those */
+	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see dest/failures.h */
+	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
+	cell64 habit;                     /* what the program does after failures, dest/profile.h */
+	cell64 answerers;                 /* whether threads answer each other's failures */
+	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
+	struct spread spread; /* connections that were lost at once */
+	struct budget budget;
+	struct tally tally;
+	char name[REGION_NAME]; /* NUL-terminated */
+};
+
+struct region {
+	cell64 magic;          /* REGION_MAGIC once usable */
+	cell64 size;           /* sizeof(struct region) of its maker */
+	cell64 lost_records;   /* records that no listener took */
+	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
+	cell64 trouble;        /* grows with each failure and each retry: while it stands still, a
+	                        * connection whose success changed nothing need not look again */
+	struct bucket process; /* the process-wide bucket */
+	struct tally tally;
+	struct destination destinations[REGION_DESTINATIONS];
+	struct door doors[REGION_DOORS]; /* of the [admission] sections */
+};
+
+enum scope {
+	SCOPE_PROCESS,
+	SCOPE_USER,
+	SCOPE_HOST,
+};
+
+#define REGION_SHARE_MAX 63 /* bytes of a share name, without its NUL */
+
+/* True for a share name: [A-Za-z0-9._-]{1,63}, not beginning with '.'. It becomes part of a file
+ * name, hence no '/' and nothing hidden. */
+bool share_name_valid(const char *share);
+
+/*
+ * Maps the region of a scope, or makes it. share: the share name, see share_name_valid().
+ *
+ * SCOPE_PROCESS is a memfd mapping: inherited by fork, gone with its last process. A file in
+ * /dev/shm would need sweeping and faults (SIGBUS) when that file system is full.
+ * SCOPE_USER and SCOPE_HOST are files below /dev/shm, wholly allocated before they are mapped, in a
+ * directory that is checked for owner, mode and links. SCOPE_HOST is shared by all processes that
+ * start as root, also after they have dropped it.
+ *
+ * Returns the mapping; where the shared one cannot be had, one of SCOPE_PROCESS with *why set to a
+ * static text (else *why is NULL); NULL if nothing can be mapped. Leaves no descriptor open. Call
+ * once, from the constructor.
+ */
+struct region *region_open(enum scope scope, const char *share, const char **why);
+
+/* The same in another directory than /dev/shm, for the tests. */
+struct region *region_open_in(const char *base, enum scope scope, const char *share,
+                              const char **why);
+
+static inline void count(cell64 *counter)
+{
+	atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+#endif

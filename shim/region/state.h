@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of the shim is ready. Hooks work in all four states; only READY judges.
+ */
+#ifndef RETRYBUDGET_REGION_STATE_H
+#define RETRYBUDGET_REGION_STATE_H
+
+#include "region/region.h"
+
+enum state {
+	STATE_NONE,    /* before the constructor: other libraries' constructors call us */
+	STATE_RUNNING, /* inside it: our own set-up calls us */
+	STATE_READY,
+	STATE_OFF, /* switched off, a second copy, or a fault: everything passes */
+};
+
+extern _Atomic(int) shim_state;
+extern struct region *shim_region;  /* not NULL once READY */
+extern const char *shim_scope_note; /* why the shared region could not be had, or NULL */
+
+static inline bool shim_ready(void)
+{
+	return atomic_load_explicit(&shim_state, memory_order_acquire) == STATE_READY;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A word that threads and processes share. The alignment is spelt out because in 32-bit processes a
+ * 64-bit field has 4 otherwise (HAZARDS 21): shared memory would be laid out differently, and an
+ * atomic across two cache lines is a locked bus.
+ */
+#ifndef RETRYBUDGET_SYS_CELL_H
+#define RETRYBUDGET_SYS_CELL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef _Atomic(int64_t) cell64 __attribute__((aligned(8)));
+typedef _Atomic(uint64_t) ucell64 __attribute__((aligned(8)));
+
+/* A call into libatomic would be a lock in disguise, and a dependency. */
+_Static_assert(__atomic_always_lock_free(sizeof(cell64), 0), "64-bit atomics need no lock");
+_Static_assert(sizeof(cell64) == 8, "the same in 32 and 64 bit");
+_Static_assert(_Alignof(cell64) == 8, "the same in 32 and 64 bit");
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether the host's memory can be read, where a read of our own would be a crash in place of the
+ * EFAULT that the host would get from the kernel. */
+#ifndef RETRYBUDGET_SYS_MEMORY_H
+#define RETRYBUDGET_SYS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MEMORY_MOST 4096 /* bytes: they lie in two pages at most, which their ends stand for */
+
+/* True if the kernel can read n bytes at `at`; of more than MEMORY_MOST the first so many are asked
+ * for. False for n = 0. Two system calls; errno is left alone. Async-signal-safe. */
+bool memory_is_there(const void *at, size_t n);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Facts per thread, and how a forked child notices that those it inherited are its parent's:
+ * pthread_atfork handlers do not run for _Fork, clone or a vfork child (HAZARDS 19), so a page that
+ * the kernel wipes on fork tells instead.
+ */
+#include "sys/thread.h"
+
+#include "budget/backoff.h"
+#include "sys/cell.h"
+#include "sys/real.h"
+#include "conn/sockets.h"
+
+#include <stdatomic.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <string.h>
+#include <unistd.h>
+
+__thread struct thread_facts thread_facts;
+
+/* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
+static _Atomic(int32_t) *process_page;
+#define FIRST 1 /* place on it: not wiped yet */
+static uint64_t seed;
+
+static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
+static _Atomic(int32_t) accepted_in; /* the process that did */
+static cell64 served[2];             /* second << 24 | requests that came in it, odd and even */
+
+bool thread_setup(void)
+{
+	const void *entropy = (const void *)getauxval(AT_RANDOM);
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page;
+
+	if (entropy)
+		memcpy(&seed, entropy, sizeof(seed));
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return false;
+	if (madvise(page, size, MADV_WIPEONFORK) == 0) {
+		process_page = page;
+		process_page[FIRST] = 1;
+	} else {
+		munmap(page, size);
+	}
+	return process_page != NULL;
+}
+
+bool thread_is_of_first(void)
+{
+	return process_page &&
+	       atomic_load_explicit(&process_page[FIRST], memory_order_relaxed) != 0;
+}
+
+int32_t thread_process(void)
+{
+	int32_t process;
+
+	if (!process_page)
+		return getpid();
+	process = atomic_load_explicit(process_page, memory_order_relaxed);
+	if (process == 0) {
+		process = getpid();
+		atomic_store_explicit(process_page, process, memory_order_relaxed);
+	}
+	return process;
+}
+
+int32_t thread_process_noted(void)
+{
+	return process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : getpid();
+}
+
+bool thread_is_borrowed(void)
+{
+	int32_t process = process_page ? thread_process_noted() : 0;
+
+	return process != 0 && process != getpid();
+}
+
+static struct thread_facts *facts(void)
+{
+	struct thread_facts *mine = &thread_facts;
+	int32_t process = thread_process();
+
+	if (mine->process != process) {
+		uint64_t mix;
+
+		mine->id = (int32_t)syscall(SYS_gettid);
+		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
+		mine->random = random_next(&mix);
+		mine->worked_off &= ~THREAD_TRIED;
+		mine->served = 0;
+		mine->serves_many = false;
+		mine->process = process;
+	}
+	return mine;
+}
+
+int32_t thread_id(void)
+{
+	return facts()->id;
+}
+
+uint64_t *thread_random(void)
+{
+	return &facts()->random;
+}
+
+static struct thread_facts *asked(void)
+{
+	struct thread_facts *mine = facts();
+
+	mine->asked_at = monotonic();
+	mine->worked_off &= THREAD_TRIED;
+	return mine;
+}
+
+static _Atomic(bool) refusals;
+
+void thread_note_refusal(void)
+{
+	if (!atomic_load_explicit(&refusals, memory_order_relaxed))
+		atomic_store_explicit(&refusals, true, memory_order_relaxed);
+}
+
+bool thread_has_refusals(void)
+{
+	return atomic_load_explicit(&refusals, memory_order_relaxed);
+}
+
+/* A lost count among threads does no harm. */
+void thread_count_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S;
+	cell64 *cell = &served[second & 1];
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
+
+	atomic_store_explicit(cell, seen >> 24 == second ? seen + 1 : second << 24 | 1,
+	                      memory_order_relaxed);
+}
+
+int64_t thread_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S, most = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
+		int64_t of_it = seen & 0xffffff;
+
+		if (second - (seen >> 24) <= 1 && of_it > most)
+			most = of_it;
+	}
+	return most;
+}
+
+void thread_accepted(void)
+{
+	struct thread_facts *mine = asked();
+
+	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
+	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
+}
+
+void thread_asked(int fd)
+{
+	struct thread_facts *mine = asked();
+	int before = mine->served - 1;
+
+	thread_count_served(mine->asked_at);
+	mine->served = fd + 1;
+	if (before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER)
+		mine->serves_many = true;
+}
+
+bool thread_serves_many(void)
+{
+	return facts()->serves_many;
+}
+
+bool thread_serves(void)
+{
+	return atomic_load_explicit(&accepted_in, memory_order_relaxed) == thread_process();
+}
+
+bool thread_is_asked(uint32_t slot, int64_t failed_at)
+{
+	struct thread_facts *mine = facts();
+	uint64_t bit = UINT64_C(1) << slot % 63;
+	bool first = !(mine->worked_off & THREAD_TRIED), done = mine->worked_off & bit;
+
+	mine->worked_off |= bit | THREAD_TRIED;
+	if (failed_at == 0)
+		return false;
+	if (mine->asked_at > failed_at)
+		return !done;
+	/* A thread, or a process, for each connection: it often connects before it reads. */
+	return first && atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
+}
+
+/* A value that old stack contents will not hold by chance. */
+static uintptr_t check_of(const struct lookup_mark *mark)
+{
+	return (uintptr_t)mark ^ (uintptr_t)seed ^ (uintptr_t)0x6c6f6f6b75704d6bULL;
+}
+
+void thread_lookup_begin(struct lookup_mark *mark)
+{
+	mark->outer = thread_in_lookup() ? thread_facts.lookup : NULL;
+	mark->check = check_of(mark);
+	thread_facts.lookup = mark;
+}
+
+void thread_lookup_end(struct lookup_mark *mark)
+{
+	mark->check = 0;
+	thread_facts.lookup = mark->outer;
+}
+
+bool thread_in_lookup(void)
+{
+	const struct lookup_mark *mark = thread_facts.lookup;
+
+	if (!mark)
+		return false;
+	/* The lookup's frame must be older, which is higher, than ours; if it is, its memory is
+	 * part of this stack and can be read. */
+	if ((uintptr_t)mark > (uintptr_t)__builtin_frame_address(0) &&
+	    mark->check == check_of(mark))
+		return true;
+	thread_facts.lookup = NULL;
+	return false;
+}

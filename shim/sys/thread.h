@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The few facts kept per thread. Thread-local memory of the initial-exec model: no lazy
+ * allocation, usable in a handler (HAZARDS 65). Raw clone() threads may share it; everything here
+ * is a hint that may be wrong without harm.
+ */
+#ifndef RETRYBUDGET_SYS_THREAD_H
+#define RETRYBUDGET_SYS_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lookup_mark { /* in the frame of the hook of a lookup */
+	const struct lookup_mark *outer;
+	uintptr_t check;
+};
+
+/* The thread has made an attempt. Not a field of its own: every thread of the host has these facts,
+ * in memory of which libc keeps little for libraries. */
+#define THREAD_TRIED (UINT64_C(1) << 63)
+
+/* Destinations whose last try a thread remembers (dest/tries.h). */
+#define THREAD_TRIES 8
+
+struct thread_facts {
+	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
+	uint64_t random;                  /* state of the jitter's generator */
+	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
+	int32_t process;                  /* the pid for which the two below hold */
+	int32_t id;
+	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
+	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
+	const void *session; /* the TLS session in a call of which it is (conn/tls_session.h) */
+	int32_t served;      /* the served connection that it read from last, + 1; 0 = none */
+	bool serves_many;    /* it has had two of them open at a time: an event loop */
+	/* What it has tried lately (dest/tries.h): the process that this holds for, whether any
+	 * try failed with nothing else done since, refusals in a row, tries in all, and when the
+	 * last refusal was. */
+	bool stuck;
+	int32_t tries_of, row, tried;
+	int64_t row_at; /* ns */
+	uint64_t tries[THREAD_TRIES];
+};
+
+extern __thread struct thread_facts thread_facts;
+
+/* Prepares fork detection and the seed. Call from the constructor. False: the kernel does not help
+ * to tell forks, and each look costs a system call. */
+bool thread_setup(void);
+
+/* True in the process that thread_setup() was called in, and in its vfork children: not in one that
+ * was forked, nor where the kernel does not help to tell. */
+bool thread_is_of_first(void);
+
+/* The kernel's id of this thread, also right after fork. Async-signal-safe. */
+int32_t thread_id(void);
+
+/* True in a vfork child, which runs in its parent's memory with descriptors of its own. One system
+ * call. False where it cannot be told. */
+bool thread_is_borrowed(void);
+
+/* The process that this memory belongs to: the parent's in a vfork child. */
+int32_t thread_process(void);
+
+/* The same, or 0 in a forked process of which nothing has been noted yet: what it has then is all
+ * its parent's. Notes nothing itself, for who closes an inherited descriptor may be a vfork child,
+ * and would put its own number in the place of its parent's, for good. */
+int32_t thread_process_noted(void);
+
+/* Somebody asked this thread for something: it accepted a connection (which another thread may be
+ * started to serve), or read a request from one, fd. */
+void thread_accepted(void);
+void thread_asked(int fd);
+
+/* True if this thread has served several connections at a time, as event loops do: whose request an
+ * attempt of its is for cannot be told. */
+bool thread_serves_many(void);
+
+/* From the first refusal on answers are worth counting as work. */
+void thread_note_refusal(void);
+bool thread_has_refusals(void);
+
+/* Counts work that this process has done at now (ns): it was asked to serve a request, or had an
+ * answer of another destination than the one that fails. */
+void thread_count_served(int64_t now);
+
+/* How much of it there was in the second of now, or the one before, whichever is more. */
+int64_t thread_served(int64_t now);
+
+/* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
+ * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
+ * the destination; failed_at: ns, 0 if it answers none, then only noted. */
+bool thread_is_asked(uint32_t slot, int64_t failed_at);
+
+/* True if this very process, not a parent of it, has accepted a connection. */
+bool thread_serves(void);
+
+/* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
+ * children do not jitter in lock-step. */
+uint64_t *thread_random(void);
+
+/* Bracket of a real lookup: connects and lookups made by NSS modules inside it are not the host's
+ * attempts. Brackets nest. */
+void thread_lookup_begin(struct lookup_mark *mark);
+void thread_lookup_end(struct lookup_mark *mark);
+
+/* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed once its
+ * memory has been written over (HAZARDS 13). */
+bool thread_in_lookup(void);
+
+/* For the hook of a connect or a lookup, first of all: drops a mark that cannot lie around it. The
+ * next turn of a loop whose alarm() jumped out of a lookup finds the old mark untouched, but in a
+ * frame no older than its own. */
+static inline __attribute__((always_inline)) void thread_drop_stale_lookup(void)
+{
+	if (thread_facts.lookup &&
+	    (uintptr_t)thread_facts.lookup <= (uintptr_t)__builtin_frame_address(0))
+		thread_facts.lookup = NULL;
+}
+
+#endif
