@@ -153,6 +153,7 @@ test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXE
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
 	@scripts/check-docs
+	@scripts/check-floors
 	@scripts/check-parts
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
@@ -271,6 +272,7 @@ lint-c:
 	cppcheck --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability,performance \
 		--suppress=missingIncludeSystem --std=c11 '-DElfW(type)=Elf64_##type' -Ishim shim
 	scripts/check-docs pages completions
+	scripts/check-floors
 
 %.tidied: %.c # no file of that name is made
 	$(Q)clang-tidy --quiet $< -- $(filter-out -MMD -MP,$(COMMON))

@@ -6,6 +6,7 @@
 #include "sys/real.h"
 #include "dest/address.h"
 #include "report/refresh.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <linux/tcp.h>

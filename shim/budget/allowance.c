@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The allowance of a destination for attempts of unknown kind. */
 #include "budget/allowance.h"
+#include "sys/cell.h"
 
 /* Attempts for each answer. Where it is not known what is usual, more: a destination that fails
  * most of what it gets would else be asked less and less until nobody asks. */
@@ -16,20 +17,10 @@
 #define FRESH 10
 #define OPEN  6
 
-static int64_t look(const cell64 *cell)
-{
-	return atomic_load_explicit(cell, memory_order_relaxed);
-}
-
-static void put(cell64 *cell, int64_t value)
-{
-	atomic_store_explicit(cell, value, memory_order_relaxed);
-}
-
 /* A moment of the future is a rival's later clock, or garbage: it counts as now. */
 static int64_t age(const cell64 *moment, int64_t now)
 {
-	int64_t at = look(moment);
+	int64_t at = LOAD(*moment);
 
 	return at <= 0 ? INT64_MAX : at > now ? 0 : now - at;
 }
@@ -41,16 +32,16 @@ void allowance_tried(struct allowance *allowance, int64_t now)
 
 void allowance_answered(struct allowance *allowance, int64_t now)
 {
-	put(&allowance->answered_at, now);
-	if (look(&allowance->failed) != 0)
-		put(&allowance->failed, 0);
-	if (look(&allowance->started) != 0)
-		put(&allowance->started, 0);
-	if (look(&allowance->watching) == 0)
+	STORE(allowance->answered_at, now);
+	if (LOAD(allowance->failed) != 0)
+		STORE(allowance->failed, 0);
+	if (LOAD(allowance->started) != 0)
+		STORE(allowance->started, 0);
+	if (LOAD(allowance->watching) == 0)
 		return;
 	slices_add(&allowance->answers, ALLOWANCE_WINDOW, 1, now);
 	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW)
-		put(&allowance->watching, 0);
+		STORE(allowance->watching, 0);
 }
 
 void allowance_failed(struct allowance *allowance, int64_t now)
@@ -61,21 +52,21 @@ void allowance_failed(struct allowance *allowance, int64_t now)
 		bool lasts = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1,
 		                        now) > 0;
 
-		put(&allowance->usual, lasts ? before : 0);
-		put(&allowance->usual_at, now);
+		STORE(allowance->usual, lasts ? before : 0);
+		STORE(allowance->usual_at, now);
 		/* Nobody counts successes while all is well: what went and did not fail was one. */
 		if (before > ALLOWANCE_START)
-			put(&allowance->answered_at, now);
+			STORE(allowance->answered_at, now);
 	}
-	put(&allowance->failed_at, now);
-	put(&allowance->watching, 1);
+	STORE(allowance->failed_at, now);
+	STORE(allowance->watching, 1);
 	atomic_fetch_add_explicit(&allowance->failed, 1, memory_order_relaxed);
 }
 
 /* Attempts in ten seconds that are usual here; 0: not known. */
 static int64_t usual(const struct allowance *allowance, int64_t now)
 {
-	int64_t usual = look(&allowance->usual);
+	int64_t usual = LOAD(allowance->usual);
 
 	/* A destination that is tried once in a while has no usual traffic to speak of. */
 	if (age(&allowance->usual_at, now) > USUAL_HOLDS || usual <= ALLOWANCE_START)
@@ -85,14 +76,14 @@ static int64_t usual(const struct allowance *allowance, int64_t now)
 
 static bool is_fresh(const struct allowance *allowance, int64_t now)
 {
-	int64_t failed = look(&allowance->failed);
+	int64_t failed = LOAD(allowance->failed);
 
 	return age(&allowance->answered_at, now) < NS_PER_S || (failed >= 0 && failed <= FRESH);
 }
 
 bool allowance_is_answering(const struct allowance *allowance, int64_t now)
 {
-	int64_t failed = look(&allowance->failed);
+	int64_t failed = LOAD(allowance->failed);
 
 	return age(&allowance->answered_at, now) < NS_PER_S && failed >= 0 && failed <= OPEN;
 }
@@ -105,7 +96,7 @@ bool allowance_has_answer(const struct allowance *allowance, int64_t now)
 bool allowance_take(struct allowance *allowance, int64_t now)
 {
 	int64_t known = usual(allowance, now), tries, answers;
-	int64_t started = look(&allowance->started);
+	int64_t started = LOAD(allowance->started);
 
 	if (is_fresh(allowance, now)) {
 		tries = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);

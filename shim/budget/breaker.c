@@ -22,11 +22,6 @@ enum { CLOSED, OPEN, HALF_OPEN };
 /* A rival changes the word under us only if it gets somewhere itself; this bounds a scribbler. */
 #define TURNS 64
 
-static int64_t within(int64_t value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
 static int64_t word_of(int state, int64_t value)
 {
 	return (int64_t)((uint64_t)within(value, 0, VALUE_MAX) << 2 | (uint64_t)state);

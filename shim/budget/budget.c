@@ -9,45 +9,14 @@
  */
 #include "budget/budget.h"
 #include "budget/strategy.h"
+#include "sys/cell.h"
 
 #define STREAK_MAX INT64_C(1000000000)
-
-static int64_t look(const cell64 *cell)
-{
-	return atomic_load_explicit(cell, memory_order_relaxed);
-}
-
-static void put(cell64 *cell, int64_t value)
-{
-	atomic_store_explicit(cell, value, memory_order_relaxed);
-}
-
-/* True if the caller is the one who changed the cell. */
-static bool swap(cell64 *cell, int64_t from, int64_t to)
-{
-	return atomic_compare_exchange_strong_explicit(cell, &from, to, memory_order_relaxed,
-	                                               memory_order_relaxed);
-}
 
 /* Moments start at 1: 0 stands for "never" in the cells. */
 static int64_t moment(int64_t now)
 {
 	return now < 1 ? 1 : now;
-}
-
-static int64_t later(int64_t now, int64_t by)
-{
-	return by > INT64_MAX - now ? INT64_MAX : now + by;
-}
-
-static int64_t lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
 }
 
 static int64_t in_streak(int64_t value)
@@ -64,11 +33,11 @@ static int64_t probe_wait(const struct account *account, int64_t now, int64_t *l
 {
 	int64_t probe = greater(account->policy->probe, 1);
 
-	*last = look(&account->budget->admitted_at);
+	*last = LOAD(account->budget->admitted_at);
 	if (*last < 1)
 		return 0;
 	if (*last > now) {
-		swap(&account->budget->admitted_at, *last, now);
+		cell_swap(&account->budget->admitted_at, *last, now);
 		return probe;
 	}
 	return greater(probe - (now - *last), 0);
@@ -79,8 +48,8 @@ static bool is_barred(const struct account *account)
 {
 	int64_t most = account->policy->max_attempts;
 
-	return look(&account->budget->barred) != 0 ||
-	       (most > 0 && look(&account->budget->streak) >= most);
+	return LOAD(account->budget->barred) != 0 ||
+	       (most > 0 && LOAD(account->budget->streak) >= most);
 }
 
 /* ns until both budgets can pay, whatever the probe says. */
@@ -118,13 +87,13 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
  * asked_left(): a caller that cannot wait would else be held back until the probe. */
 static int64_t due_left(const struct account *account, int64_t now)
 {
-	int64_t due = look(&account->budget->due_at), longest = longest_delay(account->policy);
+	int64_t due = LOAD(account->budget->due_at), longest = longest_delay(account->policy);
 
 	if (due <= now)
 		return 0;
 	if (due <= later(now, longest))
 		return due - now;
-	swap(&account->budget->due_at, due, later(now, longest));
+	cell_swap(&account->budget->due_at, due, later(now, longest));
 	return longest;
 }
 
@@ -132,7 +101,7 @@ static int64_t due_left(const struct account *account, int64_t now)
 static struct backoff_rule rule_now(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = account->policy->backoff;
-	int64_t began = look(&account->budget->began_at);
+	int64_t began = LOAD(account->budget->began_at);
 	int64_t age = began > 0 && began < now ? now - began : 0;
 
 	rule.cap = lesser(rule.cap, greater(rule.base, age));
@@ -143,7 +112,7 @@ static struct backoff_rule rule_now(const struct account *account, int64_t now)
 static int64_t next_due(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = rule_now(account, now);
-	int64_t streak = in_streak(look(&account->budget->streak));
+	int64_t streak = in_streak(LOAD(account->budget->streak));
 
 	return later(now, greater(backoff_ceiling(&rule, streak) / 2, rule.min));
 }
@@ -153,11 +122,11 @@ static void move_due(const struct account *account, int64_t now)
 	struct budget *budget = account->budget;
 	int64_t due;
 
-	if (look(&budget->streak) <= 0)
+	if (LOAD(budget->streak) <= 0)
 		return;
 	due = next_due(account, now);
-	if (look(&budget->due_at) < due)
-		put(&budget->due_at, due);
+	if (LOAD(budget->due_at) < due)
+		STORE(budget->due_at, due);
 }
 
 int64_t budget_cost(const struct policy *policy, enum failure answered)
@@ -168,8 +137,8 @@ int64_t budget_cost(const struct policy *policy, enum failure answered)
 void budget_first_try(const struct account *account, int64_t now)
 {
 	now = moment(now);
-	put(&account->budget->admitted_at, now);
-	put(&account->budget->wanted_at, now);
+	STORE(account->budget->admitted_at, now);
+	STORE(account->budget->wanted_at, now);
 	allowance_tried(&account->budget->allowance, now);
 	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
 }
@@ -194,32 +163,32 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
  */
 static int64_t asked_left(const struct account *account, int64_t now)
 {
-	int64_t until = look(&account->budget->not_before);
+	int64_t until = LOAD(account->budget->not_before);
 	int64_t cap = greater(account->policy->retry_after_cap, 0);
 
 	if (until <= now || cap == 0)
 		return 0;
 	if (until <= later(now, cap))
 		return until - now;
-	swap(&account->budget->not_before, until, later(now, cap));
+	cell_swap(&account->budget->not_before, until, later(now, cap));
 	return cap;
 }
 
 int64_t budget_asked_wait(const struct account *account, int64_t now)
 {
-	return look(&account->budget->streak) <= 0 ? 0 : asked_left(account, moment(now));
+	return LOAD(account->budget->streak) <= 0 ? 0 : asked_left(account, moment(now));
 }
 
 void budget_retry_after(const struct account *account, int64_t wanted, int64_t now)
 {
 	cell64 *cell = &account->budget->not_before;
-	int64_t cap = greater(account->policy->retry_after_cap, 0), before = look(cell), until;
+	int64_t cap = greater(account->policy->retry_after_cap, 0), before = LOAD(*cell), until;
 
 	now = moment(now);
 	until = later(now, lesser(wanted, cap));
 	/* One that lies further ahead than any may was scribbled. */
 	if (until > now && (before < until || before > later(now, cap)))
-		put(cell, until);
+		STORE(*cell, until);
 }
 
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
@@ -227,7 +196,7 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 	int64_t due = 0, last;
 
 	now = moment(now);
-	if (look(&account->budget->streak) > 0)
+	if (LOAD(account->budget->streak) > 0)
 		due = due_left(account, now);
 	due = greater(due, budgets_wait(account, cost, now));
 	return greater(lesser(due, probe_wait(account, now, &last)),
@@ -241,10 +210,10 @@ enum admission budget_admit(const struct account *account, int64_t cost, int64_t
 
 	now = moment(now);
 	if (pay(account, cost, now)) {
-		put(&account->budget->admitted_at, now);
+		STORE(account->budget->admitted_at, now);
 	} else {
 		if (probe_wait(account, now, &last) > 0 ||
-		    !swap(&account->budget->admitted_at, last, now))
+		    !cell_swap(&account->budget->admitted_at, last, now))
 			return REFUSED;
 		admission = ADMITTED_PROBE;
 	}
@@ -274,7 +243,7 @@ static bool is_rare(const struct account *account, int64_t now)
 
 static enum admission admit_free(const struct account *account, int64_t now)
 {
-	put(&account->budget->admitted_at, now);
+	STORE(account->budget->admitted_at, now);
 	move_due(account, now);
 	allowance_tried(&account->budget->allowance, now);
 	return ADMITTED_PROBE;
@@ -283,8 +252,8 @@ static enum admission admit_free(const struct account *account, int64_t now)
 enum admission budget_let(const struct account *account, int64_t now)
 {
 	now = moment(now);
-	put(&account->budget->admitted_at, now);
-	put(&account->budget->wanted_at, now);
+	STORE(account->budget->admitted_at, now);
+	STORE(account->budget->wanted_at, now);
 	allowance_tried(&account->budget->allowance, now);
 	return ADMITTED_FREE;
 }
@@ -292,7 +261,7 @@ enum admission budget_let(const struct account *account, int64_t now)
 enum admission budget_verdict(const struct account *account, int64_t cost, int64_t now)
 {
 	struct budget *budget = account->budget;
-	int64_t due = look(&budget->due_at), last;
+	int64_t due = LOAD(budget->due_at), last;
 	bool rare;
 
 	now = moment(now);
@@ -301,14 +270,14 @@ enum admission budget_verdict(const struct account *account, int64_t cost, int64
 		return REFUSED;
 	if (rare)
 		return admit_free(account, now);
-	if (look(&budget->streak) <= 0 || !has_gate(account) ||
+	if (LOAD(budget->streak) <= 0 || !has_gate(account) ||
 	    allowance_is_answering(&budget->allowance, now))
 		return budget_admit(account, cost, now);
 	if (due_left(account, now) > 0)
 		return probe_wait(account, now, &last) > 0 ? REFUSED
 		                                           : budget_admit(account, cost, now);
 	/* Of those who come when the gate opens one goes. */
-	if (due > 0 && !swap(&budget->due_at, due, next_due(account, now)))
+	if (due > 0 && !cell_swap(&budget->due_at, due, next_due(account, now)))
 		return REFUSED;
 	if (due > 0 && !is_barred(account) && allowance_has_answer(&budget->allowance, now))
 		return admit_free(account, now);
@@ -340,19 +309,19 @@ static void draw_gate(const struct account *account, bool grown, int64_t now, ui
 	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
 	 * a herd of first tries. */
 	if (grown)
-		put(&budget->delay_before, look(&budget->last_delay));
-	delay = backoff_delay(&rule, in_streak(look(&budget->streak)), look(&budget->delay_before),
+		STORE(budget->delay_before, LOAD(budget->last_delay));
+	delay = backoff_delay(&rule, in_streak(LOAD(budget->streak)), LOAD(budget->delay_before),
 	                      random);
-	put(&budget->last_delay, delay);
-	put(&budget->drawn_at, now);
-	put(&budget->due_at, later(now, delay));
+	STORE(budget->last_delay, delay);
+	STORE(budget->drawn_at, now);
+	STORE(budget->due_at, later(now, delay));
 }
 
 int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
                        uint64_t *random)
 {
 	struct budget *budget = account->budget;
-	int64_t seen = look(&budget->streak), streak, drawn;
+	int64_t seen = LOAD(budget->streak), streak, drawn;
 
 	now = moment(now);
 	do {
@@ -362,23 +331,23 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
 	if (seen <= 0)
-		put(&budget->began_at, now);
+		STORE(budget->began_at, now);
 
 	strategy_of(account->policy)->note(account, NOTE_FAILURE, account->policy->cost, now);
 	if (account->policy->sample < PPM_WHOLE)
-		put(&budget->barred,
-		    random_upto(random, PPM_WHOLE - 1) >= greater(account->policy->sample, 0));
-	else if (look(&budget->barred) != 0)
-		put(&budget->barred, 0);
+		STORE(budget->barred,
+		      random_upto(random, PPM_WHOLE - 1) >= greater(account->policy->sample, 0));
+	else if (LOAD(budget->barred) != 0)
+		STORE(budget->barred, 0);
 
 	allowance_failed(&budget->allowance, now);
-	put(&budget->failed_at, now);
-	drawn = look(&budget->drawn_at);
+	STORE(budget->failed_at, now);
+	drawn = LOAD(budget->drawn_at);
 	/* The first failure of a streak may have been the only one, and a client that tries again
 	 * once is no storm: that one goes. A gate drawn in the future was scribbled. */
 	if (seen <= 0)
-		put(&budget->due_at, now);
-	else if (began >= drawn || drawn > now || look(&budget->due_at) == 0)
+		STORE(budget->due_at, now);
+	else if (began >= drawn || drawn > now || LOAD(budget->due_at) == 0)
 		draw_gate(account, streak != seen, now, random);
 	return streak;
 }
@@ -386,10 +355,10 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 void budget_failed_before(const struct account *account, int64_t at, int64_t now)
 {
 	struct budget *budget = account->budget;
-	int64_t due = look(&budget->due_at), earlier = now - at;
+	int64_t due = LOAD(budget->due_at), earlier = now - at;
 
-	if (earlier > 0 && look(&budget->drawn_at) == moment(now))
-		swap(&budget->due_at, due, greater(due - earlier, 1));
+	if (earlier > 0 && LOAD(budget->drawn_at) == moment(now))
+		cell_swap(&budget->due_at, due, greater(due - earlier, 1));
 }
 
 int64_t budget_success(const struct account *account, int64_t now)
@@ -401,16 +370,16 @@ int64_t budget_success(const struct account *account, int64_t now)
 	strategy_of(account->policy)->note(account, NOTE_SUCCESS, 0, now);
 	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
 	allowance_answered(&budget->allowance, now);
-	if (look(&budget->streak) != 0)
+	if (LOAD(budget->streak) != 0)
 		ended =
 		    in_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
 	if (ended > 0) {
-		put(&budget->due_at, 0);
-		put(&budget->drawn_at, 0);
-		put(&budget->not_before, 0);
-		put(&budget->last_delay, 0);
-		put(&budget->delay_before, 0);
-		put(&budget->barred, 0);
+		STORE(budget->due_at, 0);
+		STORE(budget->drawn_at, 0);
+		STORE(budget->not_before, 0);
+		STORE(budget->last_delay, 0);
+		STORE(budget->delay_before, 0);
+		STORE(budget->barred, 0);
 	}
 	return ended;
 }

@@ -18,11 +18,6 @@
 #include "budget/slices.h"
 #include "budget/strategy.h"
 
-static int64_t within(int64_t value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
 static int64_t least_of(const struct policy *policy)
 {
 	return within(strategy_part(policy, policy->min_concurrency), 0, 1000000) * MT_PER_TOKEN;

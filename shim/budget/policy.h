@@ -10,12 +10,10 @@
 #ifndef RETRYBUDGET_BUDGET_POLICY_H
 #define RETRYBUDGET_BUDGET_POLICY_H
 
-#include <stdint.h>
+#include "sys/arithmetic.h"
 
 #define MT_PER_TOKEN INT64_C(1000)
 #define PPM_WHOLE    INT64_C(1000000)
-#define NS_PER_S     INT64_C(1000000000)
-#define NS_PER_MS    INT64_C(1000000)
 
 enum mode {
 	MODE_OFF,     /* neither judged nor counted */

@@ -4,12 +4,10 @@
 
 #include "budget/backoff.h"
 #include "budget/policy.h"
+#include "sys/cell.h"
 
 #define COUNT_BITS 24
 #define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* Scribbled over where it is no count. */
 static int64_t usual_of(const struct spread *spread)

@@ -22,11 +22,6 @@
 #include "budget/slices.h"
 #include "budget/strategy.h"
 
-static int64_t within(int64_t value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
 static void count_outcomes(const struct account *account, int64_t now, int64_t *all, int64_t *good)
 {
 	const struct budget *budget = account->budget;

@@ -20,21 +20,6 @@
 #include "budget/slices.h"
 #include "budget/strategy.h"
 
-static int64_t lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t within(int64_t value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : value;
-}
-
 static int64_t reserve_of(const struct policy *policy)
 {
 	return within(strategy_part(policy, policy->window_min), 0, BUCKET_CAPACITY_MAX);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of the last load, as records once the reporter is ready. */
+/* The messages of the last load. */
 #include "config/complaints.h"
 
-#include "config/config.h"
 #include "sys/text.h"
 
 #include <stdatomic.h>
@@ -43,32 +42,20 @@ void complaint_add(const char *file, int line, const char *message)
 	atomic_store(&told, at + 1);
 }
 
-static void report_rest(const char *file, int rest, int64_t now)
-{
-	char message[MESSAGE];
-	struct record record = { .event = EVENT_CONFIG_ERROR, .file = file, .text = message };
-	struct text text;
-
-	text_start(&text, message, sizeof(message));
-	text_decimal(&text, rest);
-	text_string(&text, " more; 'retrybudget check' shows them all");
-	report(&record, now);
-}
-
-void config_report_complaints(int64_t now)
+int complaints_take(complaint_writer *write, void *arg)
 {
 	int n = atomic_exchange(&told, 0);
 
-	for (int i = 0; i < n && i < KEPT; i++) {
-		struct record record = {
-			.event = EVENT_CONFIG_ERROR,
-			.file = kept[i].file,
-			.line = kept[i].line,
-			.text = kept[i].text,
-		};
+	for (int i = 0; i < n && i < KEPT; i++)
+		write(arg, kept[i].file, kept[i].line, kept[i].text);
+	if (n > KEPT) {
+		char message[MESSAGE];
+		struct text text;
 
-		report(&record, now);
+		text_start(&text, message, sizeof(message));
+		text_decimal(&text, n - KEPT);
+		text_string(&text, " more; 'retrybudget check' shows them all");
+		write(arg, kept[KEPT - 1].file, 0, message);
 	}
-	if (n > KEPT)
-		report_rest(kept[KEPT - 1].file, n - KEPT, now);
+	return n;
 }

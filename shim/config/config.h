@@ -8,7 +8,8 @@
 
 #include "budget/admission.h"
 #include "budget/policy.h"
-#include "report/record.h"
+#include "config/log_settings.h"
+#include "config/scope.h"
 
 #include <netinet/in.h>
 
@@ -101,8 +102,8 @@ int config_match(const struct config *config, const struct target *target);
 /* --- the configuration of this process (config/current.c) --- */
 
 /* Loads what retrybudget(5) says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
- * two environment variables; none of the three when secure. Complaints are reported as records
- * after the log target is known. Call once, from the constructor. */
+ * two environment variables; none of the three when secure. Complaints are kept until
+ * the log target is known (config/complaints.h). Call once, from the constructor. */
 const struct config *config_start(bool secure);
 
 /* True if RETRYBUDGET=off: no change of the file can take that back. */
@@ -113,11 +114,8 @@ const struct config *config_current(void);
 
 /* Looks whether the file changed, at most once per `reload`, and loads it; async-signal-safe, no
  * allocation, one thread at a time, the others go on with the old one. A file that has gone or
- * cannot be read leaves the old one in force. now: ns. Returns true if a new one is in force. */
-bool config_refresh(int64_t now);
-
-/* Reports what went wrong while loading, once the reporter is set up. Call after config_start() and
- * after each config_refresh() that returned true; one that returned false has done it itself. */
-void config_report_complaints(int64_t now);
+ * cannot be read leaves the old one in force. now: ns. *looked: whether it looked, and there may be
+ * complaints (config/complaints.h). Returns true if a new one is in force. */
+bool config_refresh(int64_t now, bool *looked);
 
 #endif

@@ -202,13 +202,14 @@ static bool look(const struct config *old)
 	return true;
 }
 
-bool config_refresh(int64_t now)
+bool config_refresh(int64_t now, bool *looked)
 {
 	const struct config *config = config_current();
 	struct shelter shelter;
 	forks_held held;
 	bool loaded;
 
+	*looked = false;
 	if (!config || !is_due(config, now))
 		return false;
 	/* Neither the open file nor the claim may be left behind by a handler that jumps. */
@@ -220,9 +221,7 @@ bool config_refresh(int64_t now)
 	loaded = forks_hold(&held) && look(config_current());
 	forks_let(held);
 	atomic_store(&claimed_at, 0);
-	/* What came with a new file is said by the caller, once the new log target is known. */
-	if (!loaded)
-		config_report_complaints(now);
+	*looked = true;
 	shelter_leave(&shelter);
 	return loaded;
 }

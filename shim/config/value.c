@@ -20,7 +20,7 @@ static const struct unit units[] = {
 #define QUOTED_MAX 48 /* of what the operator wrote, so that the rest of a message still fits */
 #define SHARE_STEP INT64_C(10) /* ppm: a thousandth of a percent */
 
-_Static_assert(sizeof(((struct general_settings *)0)->share) > REGION_SHARE_MAX,
+_Static_assert(sizeof(((struct general_settings *)0)->share) > SHARE_NAME_MAX,
                "every share name fits its field");
 
 enum verdict {

@@ -8,15 +8,15 @@
 #include "report/refresh.h"
 #include "conn/http_reply.h"
 #include "region/state.h"
+#include "dest/demand.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
+#include "sys/cell.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* Failover sweep (shim/README.md): another address of the name, one that is not known to be bad,
  * or a bad address of a name that is well, with which the host begins every sweep. */
@@ -66,10 +66,10 @@ static void look_at(struct attempt *try, const struct name_hit *hit, struct evid
 	if (!evidence->quiet)
 		failures_claim(destination, thread_id(), policy->horizon, try->began,
 		               &try->answered);
-	evidence->asked = thread_is_asked(slot, evidence->quiet         ? 0
-	                                        : try->answered.run > 0 ? try->answered.at
-	                                                                : failed_at) &&
-	                  !habit_has_no_excuse(destination) && !thread_serves_many();
+	evidence->asked = demand_is_new(slot, evidence->quiet         ? 0
+	                                      : try->answered.run > 0 ? try->answered.at
+	                                                              : failed_at) &&
+	                  !habit_has_no_excuse(destination) && !demand_serves_many();
 	if (evidence->quiet)
 		return;
 	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);

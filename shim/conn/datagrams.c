@@ -8,9 +8,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
-
 struct entry {
 	ucell64 cookie, mark, peer;
 	cell64 at;

@@ -9,10 +9,9 @@
 #include "conn/tcp_info.h"
 #include "conn/http_reply.h"
 #include "conn/traffic.h"
+#include "sys/cell.h"
 
 #include <errno.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 struct socket_entry *asking_entry(int fd)
 {

@@ -9,13 +9,12 @@
 #include "conn/refusal.h"
 #include "conn/http_reply.h"
 #include "region/state.h"
-#include "sys/thread.h"
+#include "dest/demand.h"
 #include "dest/answer_time.h"
+#include "sys/cell.h"
 
 #include <errno.h>
 #include <fcntl.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 bool ending_wanted(const struct socket_entry *entry, struct trial *trial, struct account *account)
 {
@@ -33,8 +32,8 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 
 	uint32_t trouble = (uint32_t)LOAD(shim_region->trouble);
 
-	if (first && thread_has_refusals())
-		thread_count_served(monotonic());
+	if (first && demand_has_refusals())
+		demand_count_served(monotonic());
 	trait_add(entry, TRAIT_SERVED);
 	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
 		return;

@@ -9,9 +9,7 @@
 #include "sys/memory.h"
 #include "conn/outcome.h"
 #include "region/state.h"
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+#include "sys/cell.h"
 
 /* The request is one that has failed. */
 static void is_again(struct socket_entry *entry, struct destination *destination,

@@ -6,8 +6,7 @@
 #include "conn/attempt.h"
 #include "conn/datagrams.h"
 #include "sys/thread.h"
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+#include "sys/cell.h"
 
 unsigned int flight_traits(const struct attempt *try)
 {

@@ -11,12 +11,11 @@
 #include "conn/flight.h"
 #include "dest/profile.h"
 #include "region/state.h"
+#include "dest/demand.h"
 #include "sys/thread.h"
+#include "sys/cell.h"
 
 #include <errno.h>
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* Failures since the last success from which nothing tells other requests from one with a nonce, or
  * a date, in each try. */
@@ -52,7 +51,7 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct
 		evidence->other = answers;
 		return;
 	}
-	evidence->asked = thread_is_asked(destination_slot(destination), answered->at) &&
+	evidence->asked = demand_is_new(destination_slot(destination), answered->at) &&
 	                  !habit_has_no_excuse(destination);
 	evidence->looped = true;
 }

@@ -6,10 +6,9 @@
 #include "report/record.h"
 #include "conn/outcome.h"
 #include "report/refresh.h"
+#include "sys/cell.h"
 
 #include <errno.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 static void say(struct destination *destination, const char *label, const struct policy *policy,
                 int64_t now)

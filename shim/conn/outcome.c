@@ -7,12 +7,11 @@
 #include "region/state.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
+#include "sys/cell.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* A streak of this age is an outage, and no work that fails among work that does not. */
 #define FORGIVEN NS_PER_S

@@ -4,8 +4,7 @@
 
 #include "sys/memory.h"
 #include "dest/fingerprint.h"
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
+#include "sys/cell.h"
 
 #define SLOTS      128
 #define PARTS_MOST 64 /* of one write */

@@ -10,14 +10,12 @@
 #include "conn/tcp_info.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
+#include "sys/cell.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
 #define ERRNO_MAX 4096 /* what the kernel keeps to */
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* A connect that comes back with EINPROGRESS after this long was a blocking one with SO_SNDTIMEO.
  */

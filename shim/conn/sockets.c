@@ -5,6 +5,8 @@
 #include "sys/real.h"
 #include "report/record.h"
 #include "conn/flight.h"
+#include "sys/cell.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 
@@ -15,9 +17,6 @@ block_base socket_blocks[BLOCKS] = { (uintptr_t)first_block };
 
 /* One more than the highest number of which anything was ever known: bounds every search. */
 static _Atomic(int) highest;
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 static const uint8_t watched_in[] = {
 	[PHASE_NONE] = WATCH_END,
@@ -42,7 +41,7 @@ uint64_t socket_cookie(int fd)
 		/* A kernel, or a user-space stack, without it says ENOPROTOOPT. */
 		cookie = errno == ENOPROTOOPT ? COOKIE_NONE : 0;
 		if (cookie == 0 && errno != EBADF && errno != ENOTSOCK)
-			report_fault();
+			fault_count();
 	}
 	errno = saved;
 	return cookie;

@@ -7,8 +7,10 @@
 #include "conn/loss.h"
 #include "conn/outcome.h"
 #include "region/state.h"
+#include "dest/demand.h"
 #include "sys/thread.h"
 #include "dest/answer_time.h"
+#include "sys/cell.h"
 
 #include <errno.h>
 #include <linux/tcp.h>
@@ -17,8 +19,6 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 /* A host that waited this long for an answer and then hung up has met a timeout (shim/README.md).
  */
@@ -116,7 +116,7 @@ bool oracle_is_own(int fd)
 	struct ucred listener;
 	socklen_t len = sizeof(listener);
 	int saved = errno;
-	bool own = thread_serves() &&
+	bool own = demand_serves() &&
 	           real.getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &len) == 0 &&
 	           listener.pid == thread_process();
 

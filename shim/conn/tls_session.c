@@ -7,12 +7,11 @@
 #include "sys/memory.h"
 #include "conn/outcome.h"
 #include "region/state.h"
+#include "sys/cell.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <sys/mman.h>
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 /* Where a session may be found: with a thousand of them others have them all for one in ten
  * million.
@@ -46,7 +45,7 @@ void session_prepare(void)
 	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	errno = saved;
 	if (new == MAP_FAILED)
-		report_fault();
+		fault_count();
 	else if (!atomic_compare_exchange_strong(&tables, &none, new))
 		munmap(new, sizeof(*new));
 }

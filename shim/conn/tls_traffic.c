@@ -8,10 +8,9 @@
 #include "conn/feedback.h"
 #include "conn/tcp_info.h"
 #include "conn/traffic.h"
+#include "sys/cell.h"
 
 #include <errno.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 uint32_t inside_look(int fd, const void *data, size_t n)
 {

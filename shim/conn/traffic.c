@@ -4,7 +4,6 @@
 #include "conn/traffic.h"
 
 #include "sys/real.h"
-#include "pace/pace.h"
 #include "conn/exchange_begin.h"
 #include "conn/datagram.h"
 #include "conn/exchange_end.h"
@@ -14,12 +13,13 @@
 #include "sys/memory.h"
 #include "conn/tls_session.h"
 #include "region/state.h"
+#include "dest/demand.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
+#include "sys/cell.h"
+#include "conn/release.h"
 
 #include <errno.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 /* The serving side takes turns too: a request is new work, more of the same stream is not, or a
  * forwarder of log lines would have an excuse for every line. */
@@ -39,7 +39,10 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0) {
-			thread_asked(fd);
+			int before = demand_last_served();
+
+			demand_asked(fd, before >= 0 && before != fd &&
+			                     socket_watched(before) & WATCH_SERVER);
 			tries_heard(TRIES_NOWHERE);
 			turn_server(fd);
 		}
@@ -58,7 +61,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		tries_heard(LOAD(entry->slot));
 	phase = LOAD(entry->phase);
 	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
-		pace_release_over(fd);
+		release_options_over(fd);
 	if (result > 0 && session_carries(fd)) {
 		if (session_is_called()) {
 			/* It need not be asked how the connect went: bytes came. */
@@ -221,7 +224,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 		goto out;
 	phase = LOAD(entry->phase);
 	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
-		pace_release_over(fd);
+		release_options_over(fd);
 	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
 		goto out;
 	if (result > 0) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How soon destinations answer. */
 #include "dest/answer_time.h"
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+#include "sys/cell.h"
 
 #define LEAST  NS_PER_S /* a shorter wait is no timeout, however soon answers come */
 #define TIMES  10       /* as long as answers take */

@@ -5,6 +5,7 @@
 
 #include "sys/text.h"
 #include "region/state.h"
+#include "sys/cell.h"
 
 #include <limits.h>
 #include <netinet/in.h>
@@ -22,9 +23,6 @@ _Atomic(int) shim_state = STATE_NONE;
 /* Which policy a slot has, cached by this process: other processes may have other files.
  * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
 static ucell64 policies[REGION_DESTINATIONS];
-
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
 
 uint32_t destination_slot(const struct destination *destination)
 {

@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "dest/names.h"
+#include "region/region.h"
 
 /* The destination of a connect to this address: by the name the host asked for, else by address;
  * that of datagrams begins with "udp:", and is another one.

@@ -24,9 +24,6 @@ struct name {
 
 static struct name names[NAMES];
 
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_acquire)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
-
 uint64_t name_normal(const char *node, char *out)
 {
 	size_t n = 0;
@@ -54,7 +51,7 @@ static struct name *find(uint64_t hash)
 	struct name *set = &names[hash % (NAMES / WAYS) * WAYS];
 
 	for (int i = 0; i < WAYS; i++)
-		if (LOAD(set[i].hash) == hash)
+		if (LOAD_ACQUIRE(set[i].hash) == hash)
 			return &set[i];
 	return NULL;
 }
@@ -66,22 +63,22 @@ void name_keep(uint64_t hash, const char *text, uint32_t lookup)
 	uint64_t words[TEXT_WORDS] = { 0 }, before;
 
 	if (place) {
-		STORE(place->used, lookup);
+		STORE_RELEASE(place->used, lookup);
 		return;
 	}
 	place = set;
 	for (int i = 1; i < WAYS; i++)
-		if (serial_is_older(LOAD(set[i].used), LOAD(place->used)))
+		if (serial_is_older(LOAD_ACQUIRE(set[i].used), LOAD_ACQUIRE(place->used)))
 			place = &set[i];
-	before = LOAD(place->hash);
+	before = LOAD_ACQUIRE(place->hash);
 	if (before == BEING_WRITTEN ||
 	    !atomic_compare_exchange_strong(&place->hash, &before, BEING_WRITTEN))
 		return;
 	memcpy(words, text, strlen(text));
 	for (size_t i = 0; i < TEXT_WORDS; i++)
-		STORE(place->text[i], words[i]);
-	STORE(place->used, lookup);
-	STORE(place->hash, hash);
+		STORE_RELEASE(place->text[i], words[i]);
+	STORE_RELEASE(place->used, lookup);
+	STORE_RELEASE(place->hash, hash);
 }
 
 void name_touch(uint64_t hash, uint32_t lookup)
@@ -89,7 +86,7 @@ void name_touch(uint64_t hash, uint32_t lookup)
 	struct name *name = find(hash);
 
 	if (name)
-		STORE(name->used, lookup);
+		STORE_RELEASE(name->used, lookup);
 }
 
 bool name_text(uint64_t hash, char *out)
@@ -100,9 +97,10 @@ bool name_text(uint64_t hash, char *out)
 	if (!name)
 		return false;
 	for (size_t i = 0; i < TEXT_WORDS; i++)
-		words[i] = LOAD(name->text[i]);
+		words[i] = LOAD_ACQUIRE(name->text[i]);
 	memcpy(out, words, NAME_MAX_LEN + 1);
 	out[NAME_MAX_LEN] = '\0';
 	/* Another name may have been written over it meanwhile. */
-	return LOAD(name->hash) == hash && (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
+	return LOAD_ACQUIRE(name->hash) == hash &&
+	       (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
 }

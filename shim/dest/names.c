@@ -5,6 +5,7 @@
 #include "sys/real.h"
 #include "region/region.h"
 #include "sys/thread.h"
+#include "sys/cell.h"
 
 #include <netinet/in.h>
 #include <stdatomic.h>
@@ -36,9 +37,6 @@ static _Atomic(uint32_t) lookups;
 
 _Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed failure");
 
-#define LOAD(place)         atomic_load_explicit(&(place), memory_order_acquire)
-#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
-
 /* What a reader saw of a binding, all of one moment. */
 struct sight {
 	struct binding *binding; /* NULL: none yet */
@@ -67,16 +65,16 @@ static bool see(struct binding *binding, uint64_t address, int64_t now, struct s
 {
 	uint32_t version;
 
-	if (LOAD(*address_of(binding)) != address)
+	if (LOAD_ACQUIRE(*address_of(binding)) != address)
 		return false;
-	version = LOAD(binding->version);
+	version = LOAD_ACQUIRE(binding->version);
 	sight->binding = binding;
-	sight->name = LOAD(binding->name);
-	sight->lookup = LOAD(binding->lookup);
-	sight->failed_at = LOAD(binding->failed_at);
-	sight->fresh = is_fresh(LOAD(binding->answered_at), now);
-	return !(version & 1) && LOAD(*address_of(binding)) == address &&
-	       LOAD(binding->version) == version;
+	sight->name = LOAD_ACQUIRE(binding->name);
+	sight->lookup = LOAD_ACQUIRE(binding->lookup);
+	sight->failed_at = LOAD_ACQUIRE(binding->failed_at);
+	sight->fresh = is_fresh(LOAD_ACQUIRE(binding->answered_at), now);
+	return !(version & 1) && LOAD_ACQUIRE(*address_of(binding)) == address &&
+	       LOAD_ACQUIRE(binding->version) == version;
 }
 
 static bool is_failing(int64_t failed_at, int64_t now)
@@ -88,11 +86,11 @@ static bool is_failing(int64_t failed_at, int64_t now)
  * would let its storm begin afresh under another. */
 static bool gives_way(const struct binding *one, const struct binding *other, int64_t now)
 {
-	bool failing = is_failing(LOAD(one->failed_at), now);
+	bool failing = is_failing(LOAD_ACQUIRE(one->failed_at), now);
 
-	if (failing != is_failing(LOAD(other->failed_at), now))
+	if (failing != is_failing(LOAD_ACQUIRE(other->failed_at), now))
 		return !failing;
-	return serial_is_older(LOAD(one->used), LOAD(other->used));
+	return serial_is_older(LOAD_ACQUIRE(one->used), LOAD_ACQUIRE(other->used));
 }
 
 /* Chooses the place of a new binding. */
@@ -102,18 +100,19 @@ static struct binding *make_room(uint64_t address, int64_t now)
 	int own = 0;
 
 	for (struct binding *one = set; one < set + WAYS; one++) {
-		uint64_t has = LOAD(*address_of(one));
+		uint64_t has = LOAD_ACQUIRE(*address_of(one));
 
 		if (has == address) {
 			own++;
-			if (!of_own || serial_is_older(LOAD(one->used), LOAD(of_own->used)))
+			if (!of_own ||
+			    serial_is_older(LOAD_ACQUIRE(one->used), LOAD_ACQUIRE(of_own->used)))
 				of_own = one;
 		}
-		if (has == 0 && !(LOAD(one->version) & 1)) {
-			if (!of_all || LOAD(*address_of(of_all)) != 0)
+		if (has == 0 && !(LOAD_ACQUIRE(one->version) & 1)) {
+			if (!of_all || LOAD_ACQUIRE(*address_of(of_all)) != 0)
 				of_all = one;
-		} else if (!of_all ||
-		           (LOAD(*address_of(of_all)) != 0 && gives_way(one, of_all, now))) {
+		} else if (!of_all || (LOAD_ACQUIRE(*address_of(of_all)) != 0 &&
+		                       gives_way(one, of_all, now))) {
 			of_all = one;
 		}
 	}
@@ -123,28 +122,28 @@ static struct binding *make_room(uint64_t address, int64_t now)
 static void bind_name(uint64_t address, uint64_t name, int64_t now)
 {
 	struct binding *set = set_of(address), *place;
-	uint32_t lookup = LOAD(lookups), version;
+	uint32_t lookup = LOAD_ACQUIRE(lookups), version;
 	struct sight sight;
 
 	for (struct binding *one = set; one < set + WAYS; one++)
 		if (see(one, address, now, &sight) && sight.name == name) {
-			STORE(one->lookup, lookup);
-			STORE(one->used, lookup);
-			STORE(one->answered_at, now);
+			STORE_RELEASE(one->lookup, lookup);
+			STORE_RELEASE(one->used, lookup);
+			STORE_RELEASE(one->answered_at, now);
 			return;
 		}
 	place = make_room(address, now);
-	version = LOAD(place->version);
+	version = LOAD_ACQUIRE(place->version);
 	if (version & 1 || !atomic_compare_exchange_strong(&place->version, &version, version + 1))
 		return; /* somebody is writing it */
-	STORE(*address_of(place), 0);
-	STORE(place->name, name);
-	STORE(place->lookup, lookup);
-	STORE(place->used, lookup);
-	STORE(place->answered_at, now);
-	STORE(place->failed_at, 0);
-	STORE(*address_of(place), address);
-	STORE(place->version, version + 2);
+	STORE_RELEASE(*address_of(place), 0);
+	STORE_RELEASE(place->name, name);
+	STORE_RELEASE(place->lookup, lookup);
+	STORE_RELEASE(place->used, lookup);
+	STORE_RELEASE(place->answered_at, now);
+	STORE_RELEASE(place->failed_at, 0);
+	STORE_RELEASE(*address_of(place), address);
+	STORE_RELEASE(place->version, version + 2);
 }
 
 uint64_t names_note(const char *node)
@@ -214,13 +213,13 @@ static bool is_likelier(const struct sight *one, const struct sight *other)
 /* What a connect uses stays: the pair, and its text. */
 static void note_use(struct binding *binding, uint64_t name)
 {
-	uint32_t now = LOAD(lookups);
+	uint32_t now = LOAD_ACQUIRE(lookups);
 
-	if (LOAD(binding->answered_at) != 0)
-		STORE(binding->answered_at, 0);
-	if (LOAD(binding->used) == now)
+	if (LOAD_ACQUIRE(binding->answered_at) != 0)
+		STORE_RELEASE(binding->answered_at, 0);
+	if (LOAD_ACQUIRE(binding->used) == now)
 		return;
-	STORE(binding->used, now);
+	STORE_RELEASE(binding->used, now);
 	name_touch(name, now);
 }
 
@@ -229,7 +228,7 @@ bool names_find(uint64_t address, int64_t now, struct name_hit *hit)
 	struct binding *set = set_of(address);
 	struct sight best = { .binding = NULL }, one;
 
-	if (LOAD(lookups) == 0)
+	if (LOAD_ACQUIRE(lookups) == 0)
 		return false;
 	for (int i = 0; i < WAYS; i++) {
 		if (!see(&set[i], address, now, &one))
@@ -260,13 +259,13 @@ void names_failed(uint32_t place, int64_t now)
 	struct binding *binding = at_place(place);
 
 	if (binding)
-		STORE(binding->failed_at, now);
+		STORE_RELEASE(binding->failed_at, now);
 }
 
 void names_answered(uint32_t place)
 {
 	struct binding *binding = at_place(place);
 
-	if (binding && LOAD(binding->failed_at) != 0)
-		STORE(binding->failed_at, 0);
+	if (binding && LOAD_ACQUIRE(binding->failed_at) != 0)
+		STORE_RELEASE(binding->failed_at, 0);
 }

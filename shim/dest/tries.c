@@ -4,6 +4,7 @@
 #include "dest/tries.h"
 
 #include "sys/real.h"
+#include "dest/demand.h"
 
 #include <string.h>
 
@@ -126,7 +127,7 @@ void tries_something_else(uint32_t slot)
 		}
 	}
 	if (elsewhere && slot != TRIES_NOWHERE)
-		thread_count_served(monotonic());
+		demand_count_served(monotonic());
 }
 
 bool tries_refused(int64_t now)

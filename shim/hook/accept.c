@@ -6,14 +6,14 @@
 #include "admission/entry.h"
 #include "sys/memory.h"
 #include "conn/sockets.h"
-#include "sys/thread.h"
+#include "dest/demand.h"
 
 #define WITHOUT_FLAGS (-1) /* the host called accept, not accept4 */
 
 static int accepted(int fd)
 {
 	if (fd >= 0 && shim_ready()) {
-		thread_accepted();
+		demand_accepted();
 		socket_created(fd, WATCH_SERVER);
 	}
 	return fd;

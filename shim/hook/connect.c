@@ -5,6 +5,7 @@
 #include "pace/pace.h"
 #include "pace/timeouts.h"
 #include "sys/thread.h"
+#include "conn/release.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 
 	thread_drop_stale_lookup();
 	if (!attempt_begin_connect(&try, fd, address, len)) {
-		pace_release(fd); /* held back before, perhaps: another address, or none */
+		release_options(fd); /* held back before, perhaps: another address, or none */
 		return next(fd, address, len); /* not ours to judge */
 	}
 	if (!pace(&try))
@@ -54,7 +55,7 @@ static inline int getsockopt_by(int (*next)(int, int, int, void *, socklen_t *),
 		return result;
 	memcpy(&err, value, sizeof(err));
 	attempt_observed(fd, err);
-	pace_release_over(fd); /* whoever was told: a read may have got the error before */
+	release_options_over(fd); /* whoever was told: a read may have got the error before */
 	return result;
 }
 

@@ -5,6 +5,7 @@
 #include "hook/object.h"
 #include "report/record.h"
 #include "sys/thread.h"
+#include "sys/fault.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -96,12 +97,12 @@ static void lead(const struct object *object, _Atomic(uintptr_t) *slot, void *ho
 	    at >= (object->relro & ~(page - 1)) && at < (object->relro_end & ~(page - 1));
 
 	if (is_guarded && mprotect(start, page, PROT_READ | PROT_WRITE) != 0) {
-		report_fault();
+		fault_count();
 		return;
 	}
 	atomic_store(slot, (uintptr_t)hook);
 	if (is_guarded && mprotect(start, page, PROT_READ) != 0)
-		report_fault();
+		fault_count();
 }
 
 /* True of what the linker has left in a slot, which the loader has not come to yet: another thread

@@ -17,6 +17,7 @@
 #include "conn/pending_lookups.h"
 #include "region/state.h"
 #include "sys/thread.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -81,7 +82,7 @@ static void learn(uint64_t name, const struct addrinfo *answer)
 
 		if (process_vm_readv(self, &to, 1, &from, 1, 0) != (ssize_t)sizeof(one)) {
 			if (errno != EFAULT)
-				report_fault();
+				fault_count();
 			return;
 		}
 		if (one.ai_addrlen > sizeof(address))

@@ -8,7 +8,9 @@
 #include "report/callsite.h"
 #include "sys/forks.h"
 #include "region/state.h"
+#include "report/record.h"
 #include "sys/thread.h"
+#include "sys/fault.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -73,7 +75,7 @@ static void start(void)
 	tls_start();
 	forks_prepare();
 	if (!knows_forks)
-		report_fault();
+		fault_count();
 	shim_state = STATE_READY;
 }
 

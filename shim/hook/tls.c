@@ -17,6 +17,7 @@
 #include "report/record.h"
 #include "conn/tls_traffic.h"
 #include "conn/tls_session.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -61,7 +62,7 @@ void tls_start(void)
 	load_call_first(place);
 #endif
 	if (config_current()->tls && pthread_atfork(tls_place, NULL, NULL) != 0)
-		report_fault();
+		fault_count();
 }
 
 /* A call of the library. */

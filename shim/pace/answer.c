@@ -5,6 +5,7 @@
 #include "sys/real.h"
 #include "conn/flight.h"
 #include "conn/tls_session.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -8,6 +8,7 @@
 
 #include "conn/attempt.h"
 #include "region/state.h"
+#include "report/record.h"
 
 /* Counts for the destination and for all together. */
 #define TALLY(try, counter)                                                                        \

@@ -8,6 +8,7 @@
 #include "pace/wait.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -50,7 +51,7 @@ enum held hold(struct attempt *try, int64_t cost, int64_t *now)
 	}
 	tries_held(*now);
 	if (end == WAIT_IMPOSSIBLE) {
-		report_fault();
+		fault_count();
 		return HELD_OVER;
 	}
 	TALLY(try, waited);

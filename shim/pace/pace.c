@@ -10,6 +10,8 @@
 #include "pace/verdict.h"
 #include "conn/flight.h"
 #include "dest/tries.h"
+#include "conn/release.h"
+#include "report/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +87,7 @@ bool pace(struct attempt *try)
 
 	/* Our options must be off before the kernel could start anew. */
 	if (try->fd >= 0)
-		pace_release_over(try->fd);
+		release_options_over(try->fd);
 	if (try->status)
 		return true;
 	if (!try->trial.retry && policy->reconnect_spread > 0) {

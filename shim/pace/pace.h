@@ -12,11 +12,4 @@
  * loses neither a token nor the knowledge that a failure is unanswered. Async-signal-safe. */
 bool pace(struct attempt *try);
 
-/* Takes off the socket what parking put on it, if anything: the host makes a connect that is not
- * judged, to another address or none. errno is kept. */
-void pace_release(int fd);
-
-/* The same, unless the held-back connect is still under way. */
-void pace_release_over(int fd);
-
 #endif

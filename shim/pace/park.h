@@ -11,9 +11,6 @@
 
 #include <sys/socket.h>
 
-/* The shortest that a connect can be parked for, in ns. */
-#define PARK_LEAST NS_PER_S
-
 /* Starts a connect on fd, in place of one to target, that sends nothing off the machine: it ends in
  * ETIMEDOUT after delay ns (one second at least), or, where that is not possible or delay is 0, in
  * ECONNREFUSED at once. Returns how it will end, errno being EINPROGRESS and entry knowing what to
@@ -21,15 +18,5 @@
  * on fd (0: it was not asked). */
 int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t delay,
          struct socket_entry *entry);
-
-/* True if a connect on fd can be parked, and need not be redirected instead. */
-bool park_can(int fd);
-
-/* True unless a connect is under way on fd. */
-bool park_is_over(int fd);
-
-/* Gives a socket that was parked or redirected its options back, so that it can be connected for
- * real. What the host has set meanwhile stays. errno is kept. */
-void park_undo(int fd, struct socket_entry *entry);
 
 #endif

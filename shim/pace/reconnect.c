@@ -7,6 +7,7 @@
 #include "pace/wait.h"
 #include "region/state.h"
 #include "sys/thread.h"
+#include "conn/park_options.h"
 
 #include <errno.h>
 
@@ -45,7 +46,7 @@ static enum reconnect park_for(struct attempt *try, int64_t delay)
 
 	/* Less than the kernel can park for is as good as now, and a refusal would be worse. */
 	if (delay < PARK_LEAST || try->is_unix ||
-	    try->account.policy->nonblocking != NONBLOCKING_PARK || !park_can(try->fd) ||
+	    try->account.policy->nonblocking != NONBLOCKING_PARK || !park_options_can(try->fd) ||
 	    park(try->fd, try->address, try->len, delay, &entry) == 0)
 		return RECONNECT_GOES;
 	count_wait(try);

@@ -6,8 +6,10 @@
 #include "pace/park.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
-#include "sys/thread.h"
+#include "dest/demand.h"
 #include "dest/tries.h"
+#include "sys/fault.h"
+#include "conn/park_options.h"
 
 #include <errno.h>
 
@@ -25,7 +27,7 @@ static bool is_status(int err)
 static bool refuse_at_once(struct attempt *try, int64_t now)
 {
 	if (try->is_unix && !try->is_request && tries_refused(now) &&
-	    try->account.policy->hold > 0 && thread_served(now) == 0) {
+	    try->account.policy->hold > 0 && demand_served(now) == 0) {
 		wait_until(now + UNIX_PAUSE, try->account.budget);
 		now = monotonic();
 		tries_held(now);
@@ -52,7 +54,7 @@ bool refuse_later(struct attempt *try, int64_t now)
 	}
 	if (err == 0) {
 		if (errno != 0) /* else loopback is not to be had, which nobody kept from us */
-			report_fault();
+			fault_count();
 		return refuse_at_once(try, now);
 	}
 	try->told = EINPROGRESS;

@@ -6,14 +6,13 @@
 #include "pace/wait.h"
 #include "conn/flight.h"
 #include "sys/memory.h"
+#include "sys/cell.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
-
-#define LOAD(place) atomic_load_explicit(&(place), memory_order_relaxed)
 
 static bool is_awaited(const struct socket_entry *entry)
 {

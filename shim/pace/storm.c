@@ -7,7 +7,7 @@
  */
 #include "pace/verdict.h"
 
-#include "sys/thread.h"
+#include "dest/demand.h"
 
 #define SPINS      20 /* refusals in a second, and three quarters of those before it, */
 #define DEMAND     10 /* and for each request that was served in it */
@@ -44,8 +44,8 @@ bool storm_rages(struct destination *destination, int64_t now)
 {
 	int64_t refused = count_in_second(&destination->refused_now, true, now);
 
-	thread_note_refusal();
-	return refused > SPINS && refused > DEMAND * thread_served(now);
+	demand_note_refusal();
+	return refused > SPINS && refused > DEMAND * demand_served(now);
 }
 
 bool storm_parks(struct destination *destination, int64_t now)

@@ -125,15 +125,6 @@ static struct region *open_process(const char **why)
 	return region;
 }
 
-bool share_name_valid(const char *share)
-{
-	size_t n = strnlen(share, REGION_SHARE_MAX + 1);
-
-	return n > 0 && n <= REGION_SHARE_MAX && share[0] != '.' &&
-	       strspn(share, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
-	           n;
-}
-
 /* Anybody may make names in /dev/shm. The directory counts only if it belongs to the right user and
  * nobody else can change it; what is in it can then be trusted not to move. */
 static int open_directory(const char *base, const struct place *place, const char **why)
@@ -205,7 +196,7 @@ static bool prepare_file(int fd, const struct place *place, const char **why)
 static struct region *open_file(int directory, const char *share, const struct place *place,
                                 const char **why)
 {
-	char name[REGION_SHARE_MAX + sizeof(suffix)];
+	char name[SHARE_NAME_MAX + sizeof(suffix)];
 	struct text text;
 	struct region *region = NULL;
 	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, fd;

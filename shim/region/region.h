@@ -10,6 +10,7 @@
 #include "budget/budget.h"
 #include "budget/admission.h"
 #include "budget/spread.h"
+#include "config/scope.h"
 
 #define REGION_LAYOUT       '5' /* grows with the layout: in the magic, and in the file's name */
 #define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget05" */
@@ -75,18 +76,6 @@ struct region {
 	struct destination destinations[REGION_DESTINATIONS];
 	struct door doors[REGION_DOORS]; /* of the [admission] sections */
 };
-
-enum scope {
-	SCOPE_PROCESS,
-	SCOPE_USER,
-	SCOPE_HOST,
-};
-
-#define REGION_SHARE_MAX 63 /* bytes of a share name, without its NUL */
-
-/* True for a share name: [A-Za-z0-9._-]{1,63}, not beginning with '.'. It becomes part of a file
- * name, hence no '/' and nothing hidden. */
-bool share_name_valid(const char *share);
 
 /*
  * Maps the region of a scope, or makes it. share: the share name, see share_name_valid().

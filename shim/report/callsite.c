@@ -13,6 +13,7 @@
 #include "report/record.h"
 #include "sys/shelter.h"
 #include "sys/text.h"
+#include "sys/fault.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -226,7 +227,7 @@ static bool pages_are_there(uintptr_t at)
 	if (process_vm_readv(getpid(), &here, 1, there, PAGES, 0) == PAGES)
 		return true;
 	if (errno != EFAULT)
-		report_fault();
+		fault_count();
 	return false;
 }
 

@@ -7,6 +7,7 @@
 #ifndef RETRYBUDGET_REPORT_RECORD_H
 #define RETRYBUDGET_REPORT_RECORD_H
 
+#include "config/log_settings.h"
 #include "region/region.h"
 
 #include <stddef.h>
@@ -29,13 +30,6 @@ enum event {
 	EVENT_BREAKER_HALF_OPEN,
 	EVENT_BREAKER_CLOSED,
 	EVENT_SPREAD, /* many connections were lost at once; would-spread in observe mode */
-};
-
-enum log_target {
-	LOG_TARGET_SYSLOG,
-	LOG_TARGET_JOURNAL,
-	LOG_TARGET_STDERR,
-	LOG_TARGET_NONE,
 };
 
 /* What one record says; zero or NULL fields are left out of the line. */
@@ -66,15 +60,6 @@ struct record {
 	const char *text; /* msg=, quoted and escaped */
 };
 
-struct log_settings {
-	int32_t target;   /* enum log_target */
-	int32_t facility; /* syslog facility number << 3, as LOG_DAEMON */
-	int32_t trace;    /* frames in site=, 0 = none */
-	int32_t attempts; /* boolean */
-	int64_t interval; /* ns */
-	char socket[108];
-};
-
 /* The event= of a record. */
 const char *record_event(const struct record *record);
 
@@ -90,10 +75,5 @@ void report_settings(const struct log_settings *settings, struct region *region)
 
 /* Writes a record, or counts it as held back or lost. now: ns. errno is left as it was. */
 void report(const struct record *record, int64_t now);
-
-/* Counts an internal fault: the kernel, a limit or a sandbox kept something from us, and the shim
- * goes on without it. Nothing before report_settings(). Async-signal-safe; errno is left as it was.
- */
-void report_fault(void);
 
 #endif

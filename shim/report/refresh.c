@@ -2,8 +2,24 @@
 /* Said once, and taken up on change: the configuration as the log sees it. */
 #include "report/refresh.h"
 
+#include "config/complaints.h"
 #include "config/config.h"
 #include "region/state.h"
+#include "report/record.h"
+
+static void write_complaint(void *arg, const char *file, int line, const char *message)
+{
+	struct record record = {
+		.event = EVENT_CONFIG_ERROR, .file = file, .line = line, .text = message
+	};
+
+	report(&record, *(const int64_t *)arg);
+}
+
+void report_complaints(int64_t now)
+{
+	complaints_take(write_complaint, &now);
+}
 
 void announce(int64_t now)
 {
@@ -16,16 +32,19 @@ void announce(int64_t now)
 	report(&loaded, now);
 	if (shim_scope_note)
 		report(&scope, now);
-	config_report_complaints(now);
+	report_complaints(now);
 }
 
 void refresh(int64_t now)
 {
 	struct record record = { .event = EVENT_RELOADED };
 
-	if (!config_refresh(now))
-		return;
-	report_settings(&config_current()->log, shim_region);
-	report(&record, now);
-	config_report_complaints(now);
+	bool looked;
+
+	if (config_refresh(now, &looked)) {
+		report_settings(&config_current()->log, shim_region);
+		report(&record, now);
+	}
+	if (looked)
+		report_complaints(now);
 }

@@ -14,4 +14,7 @@ void refresh(int64_t now);
  * starts thousands of them would be a storm of records. */
 void announce(int64_t now);
 
+/* What went wrong while loading, as records. */
+void report_complaints(int64_t now);
+
 #endif

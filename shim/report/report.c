@@ -7,6 +7,7 @@
 #include "report/callsite.h"
 #include "report/limit.h"
 #include "report/send.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,6 +26,7 @@ void report_settings(const struct log_settings *settings, struct region *region)
 		send_remember_stderr();
 	}
 	atomic_store(&current_region, region);
+	fault_count_in(region ? &region->faults : NULL);
 	atomic_store(&current_settings, settings);
 }
 
@@ -53,14 +55,6 @@ static __attribute__((noinline)) bool write_with_site(const struct log_settings 
 static bool has_site(const struct record *record)
 {
 	return record->destination != NULL;
-}
-
-void report_fault(void)
-{
-	struct region *region = atomic_load(&current_region);
-
-	if (region)
-		count(&region->faults);
 }
 
 void report(const struct record *record, int64_t now)

@@ -2,7 +2,7 @@
 /* Mapping the tables by descriptor number. */
 #include "sys/blocks.h"
 
-#include "report/record.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ bool block_map(block_base *bases, size_t record, int fd)
 	new = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	errno = saved;
 	if (new == MAP_FAILED) {
-		report_fault();
+		fault_count();
 		return false;
 	}
 	if (!atomic_compare_exchange_strong(&bases[block], &none, (uintptr_t) new - block *size))

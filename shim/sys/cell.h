@@ -8,6 +8,7 @@
 #define RETRYBUDGET_SYS_CELL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef _Atomic(int64_t) cell64 __attribute__((aligned(8)));
@@ -17,5 +18,20 @@ typedef _Atomic(uint64_t) ucell64 __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(cell64), 0), "64-bit atomics need no lock");
 _Static_assert(sizeof(cell64) == 8, "the same in 32 and 64 bit");
 _Static_assert(_Alignof(cell64) == 8, "the same in 32 and 64 bit");
+
+/* Words that decide nothing alone: no order among them is asked for. */
+#define LOAD(place)         atomic_load_explicit(&(place), memory_order_relaxed)
+#define STORE(place, value) atomic_store_explicit(&(place), value, memory_order_relaxed)
+
+/* Words behind which others are published. */
+#define LOAD_ACQUIRE(place)         atomic_load_explicit(&(place), memory_order_acquire)
+#define STORE_RELEASE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
+
+/* True if the caller is the one who changed the cell. */
+static inline bool cell_swap(cell64 *cell, int64_t from, int64_t to)
+{
+	return atomic_compare_exchange_strong_explicit(cell, &from, to, memory_order_relaxed,
+	                                               memory_order_relaxed);
+}
 
 #endif

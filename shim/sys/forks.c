@@ -7,7 +7,7 @@
 #include "sys/forks.h"
 
 #include "sys/real.h"
-#include "budget/policy.h"
+#include "sys/arithmetic.h"
 #include "sys/thread.h"
 
 #include <errno.h>

@@ -6,10 +6,9 @@
  */
 #include "sys/thread.h"
 
-#include "budget/backoff.h"
+#include "sys/random.h"
 #include "sys/cell.h"
 #include "sys/real.h"
-#include "conn/sockets.h"
 
 #include <stdatomic.h>
 #include <sys/auxv.h>
@@ -24,10 +23,6 @@ __thread struct thread_facts thread_facts;
 static _Atomic(int32_t) *process_page;
 #define FIRST 1 /* place on it: not wiped yet */
 static uint64_t seed;
-
-static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
-static _Atomic(int32_t) accepted_in; /* the process that did */
-static cell64 served[2];             /* second << 24 | requests that came in it, odd and even */
 
 bool thread_setup(void)
 {
@@ -81,7 +76,7 @@ bool thread_is_borrowed(void)
 	return process != 0 && process != getpid();
 }
 
-static struct thread_facts *facts(void)
+struct thread_facts *thread_mine(void)
 {
 	struct thread_facts *mine = &thread_facts;
 	int32_t process = thread_process();
@@ -102,103 +97,12 @@ static struct thread_facts *facts(void)
 
 int32_t thread_id(void)
 {
-	return facts()->id;
+	return thread_mine()->id;
 }
 
 uint64_t *thread_random(void)
 {
-	return &facts()->random;
-}
-
-static struct thread_facts *asked(void)
-{
-	struct thread_facts *mine = facts();
-
-	mine->asked_at = monotonic();
-	mine->worked_off &= THREAD_TRIED;
-	return mine;
-}
-
-static _Atomic(bool) refusals;
-
-void thread_note_refusal(void)
-{
-	if (!atomic_load_explicit(&refusals, memory_order_relaxed))
-		atomic_store_explicit(&refusals, true, memory_order_relaxed);
-}
-
-bool thread_has_refusals(void)
-{
-	return atomic_load_explicit(&refusals, memory_order_relaxed);
-}
-
-/* A lost count among threads does no harm. */
-void thread_count_served(int64_t now)
-{
-	int64_t second = now / NS_PER_S;
-	cell64 *cell = &served[second & 1];
-	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
-
-	atomic_store_explicit(cell, seen >> 24 == second ? seen + 1 : second << 24 | 1,
-	                      memory_order_relaxed);
-}
-
-int64_t thread_served(int64_t now)
-{
-	int64_t second = now / NS_PER_S, most = 0;
-
-	for (int i = 0; i < 2; i++) {
-		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
-		int64_t of_it = seen & 0xffffff;
-
-		if (second - (seen >> 24) <= 1 && of_it > most)
-			most = of_it;
-	}
-	return most;
-}
-
-void thread_accepted(void)
-{
-	struct thread_facts *mine = asked();
-
-	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
-	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
-}
-
-void thread_asked(int fd)
-{
-	struct thread_facts *mine = asked();
-	int before = mine->served - 1;
-
-	thread_count_served(mine->asked_at);
-	mine->served = fd + 1;
-	if (before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER)
-		mine->serves_many = true;
-}
-
-bool thread_serves_many(void)
-{
-	return facts()->serves_many;
-}
-
-bool thread_serves(void)
-{
-	return atomic_load_explicit(&accepted_in, memory_order_relaxed) == thread_process();
-}
-
-bool thread_is_asked(uint32_t slot, int64_t failed_at)
-{
-	struct thread_facts *mine = facts();
-	uint64_t bit = UINT64_C(1) << slot % 63;
-	bool first = !(mine->worked_off & THREAD_TRIED), done = mine->worked_off & bit;
-
-	mine->worked_off |= bit | THREAD_TRIED;
-	if (failed_at == 0)
-		return false;
-	if (mine->asked_at > failed_at)
-		return !done;
-	/* A thread, or a process, for each connection: it often connects before it reads. */
-	return first && atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
+	return &thread_mine()->random;
 }
 
 /* A value that old stack contents will not hold by chance. */

@@ -53,6 +53,9 @@ bool thread_setup(void);
  * was forked, nor where the kernel does not help to tell. */
 bool thread_is_of_first(void);
 
+/* The facts of this thread, for this process: what was of a parent is gone. */
+struct thread_facts *thread_mine(void);
+
 /* The kernel's id of this thread, also right after fork. Async-signal-safe. */
 int32_t thread_id(void);
 
@@ -67,34 +70,6 @@ int32_t thread_process(void);
  * its parent's. Notes nothing itself, for who closes an inherited descriptor may be a vfork child,
  * and would put its own number in the place of its parent's, for good. */
 int32_t thread_process_noted(void);
-
-/* Somebody asked this thread for something: it accepted a connection (which another thread may be
- * started to serve), or read a request from one, fd. */
-void thread_accepted(void);
-void thread_asked(int fd);
-
-/* True if this thread has served several connections at a time, as event loops do: whose request an
- * attempt of its is for cannot be told. */
-bool thread_serves_many(void);
-
-/* From the first refusal on answers are worth counting as work. */
-void thread_note_refusal(void);
-bool thread_has_refusals(void);
-
-/* Counts work that this process has done at now (ns): it was asked to serve a request, or had an
- * answer of another destination than the one that fails. */
-void thread_count_served(int64_t now);
-
-/* How much of it there was in the second of now, or the one before, whichever is more. */
-int64_t thread_served(int64_t now);
-
-/* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
- * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
- * the destination; failed_at: ns, 0 if it answers none, then only noted. */
-bool thread_is_asked(uint32_t slot, int64_t failed_at);
-
-/* True if this very process, not a parent of it, has accepted a connection. */
-bool thread_serves(void);
 
 /* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
  * children do not jitter in lock-step. */

@@ -4,7 +4,7 @@
 
 #include "sys/real.h"
 #include "sys/status.h"
-#include "report/record.h"
+#include "sys/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ bool transient_open(struct transient *at, int domain)
 			/* Nothing would close it later. */
 			if (errno != EBADF && errno != ENOTSOCK)
 				real.close(at->fd);
-			report_fault();
+			fault_count();
 			return false;
 		}
 		if (at->fd >= LOWEST)
@@ -61,6 +61,6 @@ bool transient_open(struct transient *at, int domain)
 		transient_close(&low);
 	}
 	if (at->fd < 0)
-		report_fault();
+		fault_count();
 	return at->fd >= 0;
 }

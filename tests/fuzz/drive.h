@@ -14,6 +14,7 @@
 #include "region/state.h"
 #include "sys/thread.h"
 #include "conn/traffic.h"
+#include "report/record.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

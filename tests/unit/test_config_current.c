@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration of a process: the environment, and a file that changes, goes and comes back. */
 #include "config_fixture.h"
+#include "report/refresh.h"
+#include "report/record.h"
+#include "region/region.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,16 +75,28 @@ static const struct config *begin(void)
 {
 	const struct config *first = config_start(false);
 
-	config_report_complaints(1);
+	report_complaints(1);
 	cr_assert_eq(first, config_current());
 	now = INT64_MAX / 2;
 	return first;
 }
 
-static bool refresh(void)
+static bool look_again(void)
 {
+	bool looked, loaded;
+
 	now += 2 * NS_PER_S;
-	return config_refresh(now);
+	loaded = config_refresh(now, &looked);
+	if (looked && !loaded)
+		report_complaints(now);
+	return loaded;
+}
+
+static bool refresh_at(int64_t at)
+{
+	bool looked;
+
+	return config_refresh(at, &looked);
 }
 
 Test(config_current, a_changed_file_is_taken_up)
@@ -91,17 +106,17 @@ Test(config_current, a_changed_file_is_taken_up)
 	write_text("[log]\ntrace = 1\n");
 	first = begin();
 	cr_expect_eq(first->log.trace, 1);
-	cr_expect_not(refresh(), "nothing changed");
-	cr_expect_not(refresh());
+	cr_expect_not(look_again(), "nothing changed");
+	cr_expect_not(look_again());
 	write_text("[log]\ntrace = 2\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	second = config_current();
 	cr_expect_eq(second->log.trace, 2);
 	cr_expect_gt(second->serial, first->serial);
 	cr_expect_eq(first->log.trace, 1, "readers of the old one still have it");
-	cr_expect_not(refresh());
+	cr_expect_not(look_again());
 	replace("[log]\ntrace = 3\n[destination a]\nmatch = x\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	third = config_current();
 	cr_expect_eq(third->log.trace, 3);
 	cr_expect_eq(third->policy_count, 2);
@@ -111,7 +126,7 @@ Test(config_current, a_changed_file_is_taken_up)
 
 		snprintf(text, sizeof(text), "[log]\ntrace = %d\n", i);
 		replace(text);
-		cr_expect(refresh());
+		cr_expect(look_again());
 		cr_expect_eq(config_current()->log.trace, i);
 		cr_expect_eq(config_current()->policy_count, 1);
 	}
@@ -130,7 +145,7 @@ Test(config_current, a_second_change_within_one_tick_is_not_lost)
 	write_text("[log]\ntrace = 2\n");
 	times[0] = times[1] = status.st_mtim;
 	cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
-	cr_expect(refresh());
+	cr_expect(look_again());
 	cr_expect_eq(config_current()->log.trace, 2);
 }
 
@@ -143,8 +158,8 @@ Test(config_current, touching_changes_nothing)
 	first = begin();
 	cr_expect_eq(records(), 1, "%s", said);
 	cr_assert_eq(utimensat(AT_FDCWD, path, old, 0), 0);
-	cr_expect_not(refresh());
-	cr_expect_not(refresh());
+	cr_expect_not(look_again());
+	cr_expect_not(look_again());
 	cr_expect_eq(config_current(), first);
 	cr_expect_eq(records(), 0, "said again: %s", said);
 }
@@ -154,20 +169,20 @@ Test(config_current, not_more_often_than_asked)
 	write_text("[retrybudget]\nreload = 10s\n[log]\ntrace = 1\n");
 	begin();
 	now += 20 * NS_PER_S;
-	cr_expect_not(config_refresh(now));
+	cr_expect_not(refresh_at(now));
 	replace("[retrybudget]\nreload = 10s\n[log]\ntrace = 2\n");
-	cr_expect_not(config_refresh(now + 9 * NS_PER_S));
-	cr_expect(config_refresh(now + 11 * NS_PER_S));
+	cr_expect_not(refresh_at(now + 9 * NS_PER_S));
+	cr_expect(refresh_at(now + 11 * NS_PER_S));
 	replace("[retrybudget]\nreload = 0\n");
-	cr_expect(config_refresh(now + 30 * NS_PER_S));
+	cr_expect(refresh_at(now + 30 * NS_PER_S));
 	replace("[log]\ntrace = 3\n");
-	cr_expect_not(config_refresh(now + 60 * NS_PER_S), "reload = 0 is never");
+	cr_expect_not(refresh_at(now + 60 * NS_PER_S), "reload = 0 is never");
 	/* A clock that goes back does not stop it for good. */
 	write_text("[log]\ntrace = 1\n");
 	begin();
 	replace("[log]\ntrace = 2\n");
-	config_refresh(1);
-	cr_expect(config_refresh(5 * NS_PER_S));
+	refresh_at(1);
+	cr_expect(refresh_at(5 * NS_PER_S));
 }
 
 Test(config_current, a_file_that_goes_leaves_what_it_said)
@@ -176,16 +191,16 @@ Test(config_current, a_file_that_goes_leaves_what_it_said)
 	begin();
 	unlink(path);
 	for (int i = 0; i < 5; i++)
-		cr_expect_not(refresh());
+		cr_expect_not(look_again());
 	cr_expect_eq(config_current()->log.trace, 4);
 	cr_expect_eq(records(), 1, "%s", said);
 	expect_said("event=config-error");
 	expect_said("has gone");
 	write_text("[log]\ntrace = 5\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	cr_expect_eq(config_current()->log.trace, 5);
 	unlink(path);
-	cr_expect_not(refresh());
+	cr_expect_not(look_again());
 	cr_expect_eq(records(), 1, "gone a second time: %s", said);
 }
 
@@ -198,19 +213,19 @@ Test(config_current, a_file_that_cannot_be_used_leaves_what_it_said)
 	unlink(path);
 	cr_assert_eq(mkdir(path, 0755), 0);
 	for (int i = 0; i < 5; i++)
-		cr_expect_not(refresh());
+		cr_expect_not(look_again());
 	cr_expect_eq(config_current(), first);
 	cr_expect_eq(first->log.trace, 4);
 	cr_expect_eq(records(), 1, "%s", said);
 	expect_said("is not a regular file");
 	rmdir(path);
 	write_bytes("[log]\ntrace = 9\n\0", 17);
-	cr_expect_not(refresh());
+	cr_expect_not(look_again());
 	cr_expect_eq(config_current()->log.trace, 4);
 	write_text("[log]\ntrace = 6\nbad = 1\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	cr_expect_eq(config_current()->log.trace, 6);
-	config_report_complaints(now);
+	report_complaints(now);
 	cr_expect_eq(records(), 1);
 	expect_said("line=3");
 	expect_said("unknown key 'bad'");
@@ -222,7 +237,7 @@ Test(config_current, many_bad_lines_are_counted)
 	begin();
 	cr_expect_eq(records(), 9, "%s", said);
 	expect_said("2 more; 'retrybudget check' shows them all");
-	config_report_complaints(now);
+	report_complaints(now);
 	cr_expect_eq(records(), 0);
 }
 
@@ -232,10 +247,10 @@ Test(config_current, a_missing_file)
 
 	cr_expect_eq(records(), 1, "one that was named is missed");
 	expect_said("does not exist");
-	cr_expect_not(refresh());
+	cr_expect_not(look_again());
 	cr_expect_eq(records(), 0);
 	write_text("[log]\ntrace = 1\n");
-	cr_expect(refresh(), "it may come later");
+	cr_expect(look_again(), "it may come later");
 	cr_expect_eq(config_current()->log.trace, 1);
 	cr_expect_gt(config_current()->serial, first->serial);
 }
@@ -252,7 +267,7 @@ Test(config_current, environment)
 	cr_expect_eq(config_current()->policies[0].mode, MODE_OBSERVE);
 	cr_expect_eq(config_current()->log.target, LOG_TARGET_STDERR);
 	write_text("[retrybudget]\nmode = off\n[log]\ntarget = journal\ntrace = 2\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	cr_expect_eq(config_current()->log.trace, 2);
 	cr_expect_eq(config_current()->general.mode, MODE_OBSERVE, "the environment still counts");
 	cr_expect_eq(config_current()->log.target, LOG_TARGET_STDERR);
@@ -279,7 +294,7 @@ Test(config_current, a_relative_path_outlives_chdir)
 	begin();
 	cr_assert_eq(chdir("/"), 0);
 	write_text("[log]\ntrace = 2\n");
-	cr_expect(refresh());
+	cr_expect(look_again());
 	cr_expect_eq(config_current()->log.trace, 2);
 }
 
@@ -308,7 +323,7 @@ static void *hammer(void *arg)
 
 		if (seen->log.trace < 1 || seen->log.trace > 16)
 			atomic_fetch_add(&wrong, 1);
-		if (config_refresh(atomic_load(&clock_ns)))
+		if (refresh_at(atomic_load(&clock_ns)))
 			atomic_fetch_add(&loads, 1);
 		usleep(200);
 	}

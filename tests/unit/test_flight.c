@@ -7,6 +7,7 @@
 #include "conn/datagrams.h"
 #include "conn/flight.h"
 #include "conn/pending_lookups.h"
+#include "report/record.h"
 
 #include <sys/wait.h>
 

@@ -15,11 +15,6 @@
 
 static struct world world;
 
-static int64_t greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* What one call comes to: true if an attempt goes. It advances the clock by what it is held. */
 static bool call_blocking(int64_t cost, int64_t *now)
 {

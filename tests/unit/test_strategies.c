@@ -83,11 +83,6 @@ static bool something(uint64_t *random, int64_t *now, int retries, int successes
 	return false;
 }
 
-static int64_t greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* --- window --- */
 
 static int64_t window_limit(int64_t now)

@@ -26,8 +26,7 @@
 #define atomic_compare_exchange_strong(cell, seen, next) compare_exchange(cell, seen, next)
 #include "../../shim/budget/slices.c"
 #include "../../shim/budget/window.c"
-#define fits   concurrency_fits
-#define within concurrency_within
+#define fits concurrency_fits
 #include "../../shim/budget/concurrency.c"
 
 static struct actor {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of ours come off a socket before anybody but us could meet them. */
-#include "pace/pace.h"
+#include "conn/release.h"
 
-#include "pace/park.h"
 #include "conn/connect_timeout.h"
+#include "conn/park_options.h"
 
 /* The entry of a socket that has our options; NULL: it has none. */
 static struct socket_entry *parked(int fd)
@@ -18,23 +18,22 @@ static struct socket_entry *parked(int fd)
 	           : NULL;
 }
 
-void pace_release(int fd)
+void release_options(int fd)
 {
 	struct socket_entry *entry = parked(fd);
 
 	if (!entry)
 		return;
-	park_undo(fd, entry);
+	park_options_undo(fd, entry);
 	bound_undo(fd, entry);
 }
 
-void pace_release_over(int fd)
+void release_options_over(int fd)
 {
 	struct socket_entry *entry = parked(fd);
 
 	if (!entry)
 		return;
-	if (park_is_over(fd))
-		park_undo(fd, entry);
+	park_options_lift(fd, entry);
 	bound_lift(fd, entry);
 }

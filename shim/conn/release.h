@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of ours come off a socket before anybody but us could meet them. Async-signal-safe. */
+#ifndef RETRYBUDGET_CONN_RELEASE_H
+#define RETRYBUDGET_CONN_RELEASE_H
+
+/* Takes off the socket what parking put on it, if anything: the host makes a connect that is not
+ * judged, to another address or none. errno is kept. */
+void release_options(int fd);
+
+/* The same, unless the held-back connect is still under way. */
+void release_options_over(int fd);
+
+#endif

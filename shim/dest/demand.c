@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Who was asked for something, and when: per thread, and for the process. */
+#include "dest/demand.h"
+
+#include "sys/arithmetic.h"
+#include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
+
+static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
+static _Atomic(int32_t) accepted_in; /* the process that did */
+static cell64 served[2];             /* second << 24 | requests that came in it, odd and even */
+
+static struct thread_facts *asked(void)
+{
+	struct thread_facts *mine = thread_mine();
+
+	mine->asked_at = monotonic();
+	mine->worked_off &= THREAD_TRIED;
+	return mine;
+}
+
+static _Atomic(bool) refusals;
+
+void demand_note_refusal(void)
+{
+	if (!atomic_load_explicit(&refusals, memory_order_relaxed))
+		atomic_store_explicit(&refusals, true, memory_order_relaxed);
+}
+
+bool demand_has_refusals(void)
+{
+	return atomic_load_explicit(&refusals, memory_order_relaxed);
+}
+
+/* A lost count among threads does no harm. */
+void demand_count_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S;
+	cell64 *cell = &served[second & 1];
+	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
+
+	atomic_store_explicit(cell, seen >> 24 == second ? seen + 1 : second << 24 | 1,
+	                      memory_order_relaxed);
+}
+
+int64_t demand_served(int64_t now)
+{
+	int64_t second = now / NS_PER_S, most = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
+		int64_t of_it = seen & 0xffffff;
+
+		if (second - (seen >> 24) <= 1 && of_it > most)
+			most = of_it;
+	}
+	return most;
+}
+
+void demand_accepted(void)
+{
+	struct thread_facts *mine = asked();
+
+	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
+	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
+}
+
+int demand_last_served(void)
+{
+	return thread_mine()->served - 1;
+}
+
+void demand_asked(int fd, bool another)
+{
+	struct thread_facts *mine = asked();
+
+	demand_count_served(mine->asked_at);
+	mine->served = fd + 1;
+	if (another)
+		mine->serves_many = true;
+}
+
+bool demand_serves_many(void)
+{
+	return thread_mine()->serves_many;
+}
+
+bool demand_serves(void)
+{
+	return atomic_load_explicit(&accepted_in, memory_order_relaxed) == thread_process();
+}
+
+bool demand_is_new(uint32_t slot, int64_t failed_at)
+{
+	struct thread_facts *mine = thread_mine();
+	uint64_t bit = UINT64_C(1) << slot % 63;
+	bool first = !(mine->worked_off & THREAD_TRIED), done = mine->worked_off & bit;
+
+	mine->worked_off |= bit | THREAD_TRIED;
+	if (failed_at == 0)
+		return false;
+	if (mine->asked_at > failed_at)
+		return !done;
+	/* A thread, or a process, for each connection: it often connects before it reads. */
+	return first && atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Demand: somebody else has asked the program for something, so that what it tries next is new
+ * work. A server tells it by accepting connections and by reading requests from them. Times in ns.
+ * Thread-safe, async-signal-safe; a count that is lost among threads does no harm.
+ */
+#ifndef RETRYBUDGET_DEST_DEMAND_H
+#define RETRYBUDGET_DEST_DEMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The thread accepted a connection, which another thread may be started to serve. */
+void demand_accepted(void);
+
+/* The served connection that this thread read a request from last, or -1. */
+int demand_last_served(void);
+
+/* The thread read a request from a served connection, fd. another: the one that it read from before
+ * is another, and still open. */
+void demand_asked(int fd, bool another);
+
+/* True if this thread has served several connections at a time, as event loops do: whose request an
+ * attempt of its is for cannot be told. */
+bool demand_serves_many(void);
+
+/* From the first refusal on answers are worth counting as work. */
+void demand_note_refusal(void);
+bool demand_has_refusals(void);
+
+/* Counts work that this process has done at now (ns): it was asked to serve a request, or had an
+ * answer of another destination than the one that fails. */
+void demand_count_served(int64_t now);
+
+/* How much of it there was in the second of now, or the one before, whichever is more. */
+int64_t demand_served(int64_t now);
+
+/* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
+ * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
+ * the destination; failed_at: ns, 0 if it answers none, then only noted. */
+bool demand_is_new(uint32_t slot, int64_t failed_at);
+
+/* True if this very process, not a parent of it, has accepted a connection. */
+bool demand_serves(void);
+
+#endif
