@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a listening socket to its section, and from there to the door in the region. */
+/* From a listening socket to its section, and from there to its state in the region. */
 #include "admission/entry.h"
 
 #include "config/listen.h"
@@ -45,15 +45,16 @@ static int64_t waiting_at(int listener)
 }
 
 /* Sections are known by their label, which a reload that adds others does not change. */
-static struct door *door_of(const struct config *config, int section)
+static struct admission *admission_of(const struct config *config, int section)
 {
 	const char *label = config->admission_labels[section];
 	int64_t key = (int64_t)hash_bytes(ADDRESS_HASH, label, strnlen(label, CONFIG_LABEL));
-	struct door *door = door_find(shim_region->doors, REGION_DOORS, key ? key : 1);
+	struct admission *admission =
+	    admission_find(shim_region->admissions, REGION_ADMISSIONS, key ? key : 1);
 
-	if (!door)
+	if (!admission)
 		count(&shim_region->faults);
-	return door;
+	return admission;
 }
 
 void entrance_refresh(void)
@@ -66,14 +67,14 @@ void entrance_refresh(void)
 
 void entrance_tell(const struct entrance *entrance, int listener)
 {
-	const struct door_rule *rule = &entrance->config->admissions[entrance->section];
+	const struct admission_rule *rule = &entrance->config->admissions[entrance->section];
 	struct socket_name name;
 	struct record record = {
 		.event = EVENT_TURNED_AWAY,
-		.door = entrance->door,
+		.admission = entrance->admission,
 		.policy = entrance->config->admission_labels[entrance->section],
 		.observe = !entrance->rule,
-		.tokens = door_tokens(entrance->door, rule),
+		.tokens = admission_tokens(entrance->admission, rule),
 		.capacity = rule->burst,
 		.queue = entrance->queue,
 	};
@@ -91,7 +92,7 @@ void entrance_tell(const struct entrance *entrance, int listener)
 void entrance_judge(struct entrance *entrance, int listener)
 {
 	const struct config *config = config_current();
-	const struct door_rule *rule;
+	const struct admission_rule *rule;
 	struct socket_name name;
 
 	entrance->rule = NULL;
@@ -105,10 +106,11 @@ void entrance_judge(struct entrance *entrance, int listener)
 	if (rule->mode == MODE_OFF)
 		return;
 	entrance->now = monotonic();
-	entrance->door = door_of(config, entrance->section);
+	entrance->admission = admission_of(config, entrance->section);
 	/* Where nobody is turned away the queue is what it would not be otherwise. */
 	entrance->queue = rule->mode == MODE_ENFORCE ? waiting_at(listener) : 0;
-	if (!entrance->door || door_take(entrance->door, rule, entrance->queue, entrance->now))
+	if (!entrance->admission ||
+	    admission_take(entrance->admission, rule, entrance->queue, entrance->now))
 		return;
 	if (rule->mode == MODE_ENFORCE)
 		entrance->rule = rule;

@@ -14,9 +14,9 @@ static inline bool entrance_guarded(void)
 
 /* What was decided about one connection. */
 struct entrance {
-	const struct door_rule *rule; /* by which to turn it away; NULL: it comes in */
+	const struct admission_rule *rule; /* by which to turn it away; NULL: it comes in */
 	const struct config *config;
-	struct door *door;
+	struct admission *admission;
 	int section;
 	int64_t queue; /* who waited behind it */
 	int64_t now;   /* ns */

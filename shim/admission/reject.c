@@ -43,19 +43,19 @@ static void drain(int peer)
 			return;
 }
 
-static void say_http(int peer, const struct door_rule *rule)
+static void say_http(int peer, const struct admission_rule *rule)
 {
 	char reply[160];
 	struct text text;
 
 	text_start(&text, reply, sizeof(reply));
 	text_string(&text, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: ");
-	text_decimal(&text, door_seconds(rule));
+	text_decimal(&text, admission_seconds(rule));
 	text_string(&text, "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 	(void)real.send(peer, reply, text.used, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void answer(int peer, const struct door_rule *rule, int listener)
+static void answer(int peer, const struct admission_rule *rule, int listener)
 {
 	/* Accepted sockets inherit this from the listening one: the close might wait. */
 	struct linger linger = { .l_onoff = rule->reply == REPLY_RESET };
@@ -73,7 +73,7 @@ static void answer(int peer, const struct door_rule *rule, int listener)
 	drain(peer);
 }
 
-void turn_away(int peer, const struct door_rule *rule, int listener)
+void turn_away(int peer, const struct admission_rule *rule, int listener)
 {
 	struct transient at;
 	int saved = errno;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of door.h: a bucket whose floor is the rate and whose capacity is the burst.
+/* The arithmetic of admission.h: a bucket whose floor is the rate and whose capacity is the burst.
  */
 #include "budget/admission.h"
 
 #include <stddef.h>
 
-static struct bucket_rule bucket_rule(const struct door_rule *rule)
+static struct bucket_rule bucket_rule(const struct admission_rule *rule)
 {
 	return (struct bucket_rule) {
 		.capacity = rule->burst,
@@ -14,7 +14,7 @@ static struct bucket_rule bucket_rule(const struct door_rule *rule)
 	};
 }
 
-struct door *door_find(struct door *of, int n, int64_t key)
+struct admission *admission_find(struct admission *of, int n, int64_t key)
 {
 	for (int i = 0; i < n; i++) {
 		int64_t seen = atomic_load_explicit(&of[i].key, memory_order_relaxed);
@@ -28,25 +28,26 @@ struct door *door_find(struct door *of, int n, int64_t key)
 	return NULL;
 }
 
-bool door_take(struct door *door, const struct door_rule *rule, int64_t behind, int64_t now)
+bool admission_take(struct admission *admission, const struct admission_rule *rule, int64_t behind,
+                    int64_t now)
 {
 	struct bucket_rule bucket = bucket_rule(rule);
 	bool taken = behind < rule->burst / MT_PER_TOKEN &&
-	             bucket_withdraw(&door->bucket, &bucket, MT_PER_TOKEN, now) >= 0;
+	             bucket_withdraw(&admission->bucket, &bucket, MT_PER_TOKEN, now) >= 0;
 
-	atomic_fetch_add_explicit(taken ? &door->admitted : &door->turned_away, 1,
+	atomic_fetch_add_explicit(taken ? &admission->admitted : &admission->turned_away, 1,
 	                          memory_order_relaxed);
 	return taken;
 }
 
-int64_t door_tokens(const struct door *door, const struct door_rule *rule)
+int64_t admission_tokens(const struct admission *admission, const struct admission_rule *rule)
 {
 	struct bucket_rule bucket = bucket_rule(rule);
 
-	return bucket_peek(&door->bucket, &bucket);
+	return bucket_peek(&admission->bucket, &bucket);
 }
 
-int64_t door_seconds(const struct door_rule *rule)
+int64_t admission_seconds(const struct admission_rule *rule)
 {
 	int64_t seconds = rule->retry_after / NS_PER_S;
 

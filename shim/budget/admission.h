@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server's door: a token bucket that only time fills, and that each connection let in takes one
- * token of. Its state lies in the region, so that the children of a pre-forking server share it.
+ * Admission to a server: a token bucket that only time fills, and that each connection let in takes
+ * one token of. Its state lies in the region, so that the children of a pre-forking server share
+ * it.
  *
  * The bucket is asked when the server accepts, not when a client comes, and so says nothing of how
  * long that one has waited: a server at its limit takes one token for each that time gives, and a
@@ -28,7 +29,7 @@ enum reply {
 };
 
 /* What an operator can ask for in an [admission] section; units as in policy.h. */
-struct door_rule {
+struct admission_rule {
 	int32_t mode;        /* enum mode */
 	int32_t reply;       /* enum reply */
 	int64_t rate;        /* mt per second */
@@ -37,7 +38,7 @@ struct door_rule {
 };
 
 /* One section in use. Zeroes are a free one. */
-struct door {
+struct admission {
 	cell64 key; /* hash of the section's label */
 	struct bucket bucket;
 	cell64 admitted;
@@ -48,16 +49,17 @@ struct door {
 
 /* The one of n that is kept for a key, made from a free one if there is none; NULL: none is free.
  * key: not 0. */
-struct door *door_find(struct door *of, int n, int64_t key);
+struct admission *admission_find(struct admission *of, int n, int64_t key);
 
 /* Takes a token, and counts. False: turn the connection away. behind: how many more wait to be
  * accepted, 0 where that is not known. now: ns. */
-bool door_take(struct door *door, const struct door_rule *rule, int64_t behind, int64_t now);
+bool admission_take(struct admission *admission, const struct admission_rule *rule, int64_t behind,
+                    int64_t now);
 
 /* What the bucket holds, in mt, as it was last left. */
-int64_t door_tokens(const struct door *door, const struct door_rule *rule);
+int64_t admission_tokens(const struct admission *admission, const struct admission_rule *rule);
 
 /* Whole seconds to tell a client, never less than asked for. */
-int64_t door_seconds(const struct door_rule *rule);
+int64_t admission_seconds(const struct admission_rule *rule);
 
 #endif

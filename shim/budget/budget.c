@@ -203,9 +203,9 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 	               budget_asked_wait(account, now));
 }
 
-enum admission budget_admit(const struct account *account, int64_t cost, int64_t now)
+enum verdict budget_admit(const struct account *account, int64_t cost, int64_t now)
 {
-	enum admission admission = ADMITTED;
+	enum verdict verdict = ADMITTED;
 	int64_t last;
 
 	now = moment(now);
@@ -215,11 +215,11 @@ enum admission budget_admit(const struct account *account, int64_t cost, int64_t
 		if (probe_wait(account, now, &last) > 0 ||
 		    !cell_swap(&account->budget->admitted_at, last, now))
 			return REFUSED;
-		admission = ADMITTED_PROBE;
+		verdict = ADMITTED_PROBE;
 	}
 	move_due(account, now);
 	allowance_tried(&account->budget->allowance, now);
-	return admission;
+	return verdict;
 }
 
 /* False if the policy has no backoff: tokens alone decide then, also among rivals of one moment. */
@@ -241,7 +241,7 @@ static bool is_rare(const struct account *account, int64_t now)
 	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
 }
 
-static enum admission admit_free(const struct account *account, int64_t now)
+static enum verdict admit_free(const struct account *account, int64_t now)
 {
 	STORE(account->budget->admitted_at, now);
 	move_due(account, now);
@@ -249,7 +249,7 @@ static enum admission admit_free(const struct account *account, int64_t now)
 	return ADMITTED_PROBE;
 }
 
-enum admission budget_let(const struct account *account, int64_t now)
+enum verdict budget_let(const struct account *account, int64_t now)
 {
 	now = moment(now);
 	STORE(account->budget->admitted_at, now);
@@ -258,7 +258,7 @@ enum admission budget_let(const struct account *account, int64_t now)
 	return ADMITTED_FREE;
 }
 
-enum admission budget_verdict(const struct account *account, int64_t cost, int64_t now)
+enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now)
 {
 	struct budget *budget = account->budget;
 	int64_t due = LOAD(budget->due_at), last;

@@ -43,7 +43,7 @@ struct account {
 	const struct bucket_rule *process_rule;
 };
 
-enum admission {
+enum verdict {
 	ADMITTED,       /* paid for */
 	ADMITTED_FREE,  /* unclear, and within what the destination answers */
 	ADMITTED_PROBE, /* let through because nothing else was for `probe` */
@@ -83,17 +83,17 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now);
  * An admission uses up the gate: while the streak lasts, due_at moves to half a ceiling (the mean
  * of full jitter) from now, or many callers would all go at one moment. The outcome then says
  * better: a failure draws anew, a success clears it. */
-enum admission budget_admit(const struct account *account, int64_t cost, int64_t now);
+enum verdict budget_admit(const struct account *account, int64_t cost, int64_t now);
 
 /* Notes that a retry goes which needs no token. Returns ADMITTED_FREE. */
-enum admission budget_let(const struct account *account, int64_t now);
+enum verdict budget_let(const struct account *account, int64_t now);
 
 /* May a repeat go now? The server's own moment (Retry-After) first, then the gate, then the tokens.
  * The gate stands open while the destination answers; the first repeat after a gate needs no token
  * while a success stands in the window; and who comes so rarely that time alone earns a token in
  * between is let through whatever the gate and the buckets say. Never a lock-out: `probe` opens the
  * gate, too. */
-enum admission budget_verdict(const struct account *account, int64_t cost, int64_t now);
+enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now);
 
 /* True if the buckets could not pay now. */
 bool budget_is_exhausted(const struct account *account, int64_t cost, int64_t now);

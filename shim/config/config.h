@@ -69,7 +69,7 @@ struct config {
 	struct pattern patterns[CONFIG_PATTERNS];
 	char text[CONFIG_TEXT];
 	int32_t admission_count, listener_count;
-	struct door_rule admissions[CONFIG_ADMISSIONS];
+	struct admission_rule admissions[CONFIG_ADMISSIONS];
 	char admission_labels[CONFIG_ADMISSIONS][CONFIG_LABEL];
 	struct listener listeners[CONFIG_LISTENERS];
 };

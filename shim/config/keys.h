@@ -23,7 +23,7 @@ enum section {
 #define STRUCT_LOG         struct log_settings
 #define STRUCT_BUDGET      struct bucket_rule
 #define STRUCT_DESTINATION struct policy
-#define STRUCT_ADMISSION   struct door_rule
+#define STRUCT_ADMISSION   struct admission_rule
 
 /* How the text of a value is read, and the unit of the field (policy.h). */
 enum value_type {

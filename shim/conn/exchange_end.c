@@ -186,9 +186,9 @@ void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum fai
 	int64_t kept;
 
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
-	 * peer never acknowledged the request that met the closed door, and a reset that answers
-	 * it reads as EPIPE. ECONNRESET says that the connection was whole until then, even where
-	 * the reset came before any acknowledgement. */
+	 * peer never acknowledged the request that met a closed connection, and a reset that
+	 * answers it reads as EPIPE. ECONNRESET says that the connection was whole until then, even
+	 * where the reset came before any acknowledgement. */
 	bool idle = traits & TRAIT_TIMED_OUT ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
 	            (traits & TRAIT_SEALED && phase == PHASE_OPEN) ||

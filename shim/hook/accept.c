@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server is given a connection: new work, or one of those that its door turns away. */
+/* A server is given a connection: new work, or one of those that admission turns away. */
 #include "hook/hook.h"
 #include "admission/queue.h"
 #include "admission/reject.h"

@@ -69,13 +69,13 @@ static int last_eai(const struct attempt *try)
 	}
 }
 
-bool answer_admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now)
+bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now)
 {
 	count(&shim_region->trouble);
-	try->paid = admission == ADMITTED && try->trial.retry;
+	try->paid = verdict == ADMITTED && try->trial.retry;
 	try->admitted = now;
 	try->trial.began = now;
-	if (admission == ADMITTED_PROBE)
+	if (verdict == ADMITTED_PROBE)
 		TALLY(try, probes);
 	if (waited > 0)
 		TALLY(try, waited);

@@ -22,7 +22,7 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 int answer_errno(const struct attempt *try);
 
 /* It goes. Always true. */
-bool answer_admitted(struct attempt *try, enum admission admission, int64_t waited, int64_t now);
+bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now);
 
 /* It is held back; the host is told err, now or later. True if it goes all the same, because the
  * file asks for no more than a record. */

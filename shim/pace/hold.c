@@ -3,8 +3,8 @@
  * thread would have done otherwise, so only a thread that did nothing else gets one. */
 #include "sys/real.h"
 #include "pace/answer.h"
-#include "pace/turn.h"
 #include "pace/verdict.h"
+#include "pace/refuse.h"
 #include "pace/wait.h"
 #include "sys/thread.h"
 #include "dest/tries.h"
@@ -31,7 +31,7 @@ enum held hold(struct attempt *try, int64_t cost, int64_t *now)
 {
 	int64_t own_bound = wait_bound_of(try->fd), began = *now;
 	int64_t length = length_of(try, own_bound);
-	enum admission admission;
+	enum verdict verdict;
 	enum wait_end end;
 
 	if (length <= 0)
@@ -65,10 +65,10 @@ enum held hold(struct attempt *try, int64_t cost, int64_t *now)
 		return HELD_GOES; /* switched off meanwhile */
 	if (end == WAIT_INTERRUPTED)
 		return HELD_OVER;
-	admission = turn_admit(try, cost, *now);
-	if (admission == REFUSED)
+	verdict = verdict_of(try, cost, *now);
+	if (verdict == REFUSED)
 		return HELD_OVER;
 	tries_note(destination_slot(try->trial.destination), *now);
-	answer_admitted(try, admission, *now - began, *now);
+	answer_admitted(try, verdict, *now - began, *now);
 	return HELD_GOES;
 }

@@ -6,8 +6,8 @@
 #include "sys/real.h"
 #include "pace/answer.h"
 #include "pace/reconnect.h"
-#include "pace/turn.h"
 #include "pace/verdict.h"
+#include "pace/refuse.h"
 #include "conn/flight.h"
 #include "dest/tries.h"
 #include "conn/release.h"
@@ -19,10 +19,10 @@
 /* Everything is decided, counted and logged, and everything goes at once. */
 static bool observe(struct attempt *try, int64_t cost)
 {
-	enum admission admission = turn_admit(try, cost, try->began);
+	enum verdict verdict = verdict_of(try, cost, try->began);
 
-	if (admission != REFUSED)
-		return answer_admitted(try, admission, 0, try->began);
+	if (verdict != REFUSED)
+		return answer_admitted(try, verdict, 0, try->began);
 	TALLY(try, refused);
 	answer_say(try, EVENT_REFUSED, 0, 0, try->began);
 	return true;
@@ -80,7 +80,7 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 bool pace(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
-	enum admission admission;
+	enum verdict verdict;
 	int64_t cost;
 	bool blocks;
 	int flags = 0;
@@ -97,7 +97,7 @@ bool pace(struct attempt *try)
 			return true; /* switched off meanwhile */
 		policy = try->account.policy;
 	}
-	if (!try->trial.retry && !turn_is_broken(try))
+	if (!try->trial.retry && !verdict_is_breakers(try))
 		return true;
 	cost = budget_cost(policy, (enum failure)try->trial.destination->last_failure);
 	if (policy->mode == MODE_OBSERVE)
@@ -111,8 +111,8 @@ bool pace(struct attempt *try)
 	              !try->is_request;
 	if (try->passes)
 		return observe(try, cost);
-	admission = turn_admit(try, cost, try->began);
-	if (admission != REFUSED)
-		return answer_admitted(try, admission, 0, try->began);
+	verdict = verdict_of(try, cost, try->began);
+	if (verdict != REFUSED)
+		return answer_admitted(try, verdict, 0, try->began);
 	return refuse(try, cost, blocks);
 }

@@ -4,7 +4,7 @@
 #include "sys/real.h"
 #include "pace/answer.h"
 #include "pace/park.h"
-#include "pace/verdict.h"
+#include "pace/refuse.h"
 #include "pace/wait.h"
 #include "dest/demand.h"
 #include "dest/tries.h"

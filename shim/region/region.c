@@ -34,12 +34,12 @@ _Static_assert(sizeof(struct tally) ==
                    offsetof(struct destination, tally) ==
                        offsetof(struct destination, budget) + sizeof(struct budget) &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&
-                   offsetof(struct region, doors) ==
+                   offsetof(struct region, admissions) ==
                        offsetof(struct region, destinations) +
                            REGION_DESTINATIONS * sizeof(struct destination) &&
-                   sizeof(struct door) == 7 * sizeof(cell64) &&
-                   sizeof(struct region) ==
-                       offsetof(struct region, doors) + REGION_DOORS * sizeof(struct door),
+                   sizeof(struct admission) == 7 * sizeof(cell64) &&
+                   sizeof(struct region) == offsetof(struct region, admissions) +
+                                                REGION_ADMISSIONS * sizeof(struct admission),
                "one layout");
 
 /* What differs between a user's region and the host's. */

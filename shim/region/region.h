@@ -16,7 +16,7 @@
 #define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget05" */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
-#define REGION_DOORS        64
+#define REGION_ADMISSIONS   64
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /* Counters of one destination, or of all together. Only ever incremented. */
@@ -74,7 +74,7 @@ struct region {
 	struct bucket process; /* the process-wide bucket */
 	struct tally tally;
 	struct destination destinations[REGION_DESTINATIONS];
-	struct door doors[REGION_DOORS]; /* of the [admission] sections */
+	struct admission admissions[REGION_ADMISSIONS]; /* of the [admission] sections */
 };
 
 /*

@@ -75,12 +75,12 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 	int kind = kind_of(record);
 
 	*held_back = 0;
-	if (record->door) {
-		if (!claim(&record->door->recorded_at, interval, now)) {
-			count(&record->door->held_back);
+	if (record->admission) {
+		if (!claim(&record->admission->recorded_at, interval, now)) {
+			count(&record->admission->held_back);
 			return false;
 		}
-		*held_back = take_all(&record->door->held_back);
+		*held_back = take_all(&record->admission->held_back);
 		return true;
 	}
 	if (!destination || kind == KIND_NONE)
@@ -100,12 +100,12 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 
 void limit_undo(const struct record *record, int64_t held_back)
 {
-	cell64 *to = record->door          ? &record->door->held_back
+	cell64 *to = record->admission     ? &record->admission->held_back
 	             : record->destination ? &record->destination->held_back
 	                                   : NULL;
 
 	/* The bound is for a scribbled one. */
-	if ((record->event == EVENT_REFUSED || record->door) && held_back < INT64_MAX)
+	if ((record->event == EVENT_REFUSED || record->admission) && held_back < INT64_MAX)
 		held_back++;
 	if (to && held_back > 0)
 		atomic_fetch_add_explicit(to, held_back, memory_order_relaxed);

@@ -24,7 +24,8 @@ enum event {
 	EVENT_REFUSED,     /* printed as would-refuse in observe mode */
 	EVENT_EXHAUSTED,   /* the tokens ran out */
 	EVENT_RECOVERED,   /* first success after a streak that was reported */
-	EVENT_TURNED_AWAY, /* by a door; printed as would-turn-away in observe mode */
+	EVENT_TURNED_AWAY, /* by an [admission] section; printed as would-turn-away in observe mode
+	                    */
 	EVENT_SCOPE,       /* the shared region could not be had; a private one is used */
 	EVENT_BREAKER_OPEN,
 	EVENT_BREAKER_HALF_OPEN,
@@ -36,7 +37,7 @@ enum event {
 struct record {
 	enum event event;
 	struct destination *destination; /* also where the rate limit is kept */
-	struct door *door;               /* likewise, of an EVENT_TURNED_AWAY */
+	struct admission *admission;     /* likewise, of an EVENT_TURNED_AWAY */
 	const struct sockaddr *listen;   /* where the program listens */
 	socklen_t listen_len;
 	const char *policy;             /* label of the policy */

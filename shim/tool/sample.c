@@ -58,7 +58,7 @@ static const char *about(enum section section)
 	case SECTION_BUDGET:
 		return "process-wide: every destination draws on it";
 	case SECTION_ADMISSION:
-		return "a door for a server: what comes faster than rate is answered at once";
+		return "admission to a server: what comes faster than rate is answered at once";
 	default:
 		return "what every destination starts from";
 	}

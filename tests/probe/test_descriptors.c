@@ -37,8 +37,7 @@ Test(descriptors, closed_in_a_vfork_child_of_a_forked_process_leave_it_judged)
 static void outlive_a_child(const char *way)
 {
 	const struct result *result = expect(
-	    &(struct probe) {
-		.program = "vfork_range", .arguments = { way }, .policy = EMPTY },
+	    &(struct probe) { .program = "vfork_range", .arguments = { way }, .policy = EMPTY },
 	    "first: ECONNREFUSED\nasked: 1\nnext: ECONNREFUSED\n", NULL);
 
 	cr_expect_eq(records_with(result, "kind=first"), 2, "%s", result->records);

@@ -9,7 +9,7 @@
 #define REFUSES "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
 
 #define TEXT(in_syn, third, option) TEXT_OF(in_syn, third, option, "3")
-#define TEXT_OF(in_syn, third, option, connects)                                                  \
+#define TEXT_OF(in_syn, third, option, connects)                                                   \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: no\n"                             \
 	"served: ok, request: 5, reply: 5 5\nrequest in the SYN: " in_syn "\n"                     \
 	"refused: ECONNREFUSED\nrefused: ECONNREFUSED\nrefused: " third "\n"                       \

@@ -71,7 +71,8 @@ Test(waits, lose_no_handler_with_restart_between_two_slices)
 	    "first: ECONNREFUSED\nsecond: ECONNREFUSED, cut short\nsignals handled: some\n");
 }
 
-/* One token but for the first repeat, no floor, a probe far away: what the jumps lost would be missing. */
+/* One token but for the first repeat, no floor, a probe far away: what the jumps lost would be
+ * missing. */
 Test(waits, leave_nothing_behind_after_a_jump)
 {
 	expect(&(struct probe) { .program = "wait_jump",

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-#define DOOR    8080
-#define REQUEST "GET / HTTP/1.0\r\n\r\n"
-#define HELLO   "hello\n"
+#define LISTEN_PORT 8080
+#define REQUEST     "GET / HTTP/1.0\r\n\r\n"
+#define HELLO       "hello\n"
 #define BUSY                                                                                       \
 	"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 7\r\nContent-Length: 0\r\n"              \
 	"Connection: close\r\n\r\n"
@@ -29,9 +29,9 @@ static inline const char *seen_name(enum seen seen)
 }
 
 /* A port of our own network, or the end of the probe where there can be none. */
-static inline int door_listener(int backlog)
+static inline int admission_listener(int backlog)
 {
-	struct sockaddr_in address = loopback(DOOR);
+	struct sockaddr_in address = loopback(LISTEN_PORT);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
@@ -42,7 +42,7 @@ static inline int door_listener(int backlog)
 
 static inline int unix_address(struct sockaddr_un *address)
 {
-	static const char name[] = "\0retrybudget-door";
+	static const char name[] = "\0retrybudget-admission";
 
 	*address = (struct sockaddr_un) { .sun_family = AF_UNIX };
 	memcpy(address->sun_path, name, sizeof(name) - 1);
@@ -54,7 +54,7 @@ static inline int unix_address(struct sockaddr_un *address)
 /* Connects and sends a request. */
 static inline int come(bool by_unix)
 {
-	struct sockaddr_in in = loopback(DOOR);
+	struct sockaddr_in in = loopback(LISTEN_PORT);
 	struct sockaddr_un un;
 	socklen_t len = (socklen_t)unix_address(&un);
 	int fd = socket(by_unix ? AF_UNIX : AF_INET, SOCK_STREAM, 0);

@@ -31,19 +31,19 @@ Test(limit, one_refusal_per_interval)
 	cr_assert_eq(held, 2);
 }
 
-/* A server's door has a limit of its own, and no destination. */
-Test(limit, one_turned_away_per_door_and_interval)
+/* An [admission] section has a limit of its own, and no destination. */
+Test(limit, one_turned_away_per_section_and_interval)
 {
-	static struct door door, other;
-	struct record record = { .event = EVENT_TURNED_AWAY, .door = &door };
+	static struct admission admission, other;
+	struct record record = { .event = EVENT_TURNED_AWAY, .admission = &admission };
 	int64_t held;
 
 	cr_assert(limit_pass(&record, NS_PER_S, 5, &held) && held == 0);
 	for (int i = 0; i < 30; i++)
 		cr_assert(!limit_pass(&record, NS_PER_S, 6 + i, &held));
-	record.door = &other;
+	record.admission = &other;
 	cr_assert(limit_pass(&record, NS_PER_S, 7, &held) && held == 0);
-	record.door = &door;
+	record.admission = &admission;
 	cr_assert(limit_pass(&record, NS_PER_S, 5 + NS_PER_S, &held));
 	cr_assert_eq(held, 30);
 	limit_undo(&record, held);

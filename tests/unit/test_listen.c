@@ -172,7 +172,7 @@ Test(listen, modes)
 	cr_expect_eq(mode_in(plain, MODE_AS_IN_FILE), MODE_OBSERVE);
 	cr_expect_eq(mode_in(plain, MODE_ENFORCE), MODE_ENFORCE);
 	cr_expect_eq(mode_in(plain, MODE_OFF), MODE_OFF);
-	cr_expect_eq(mode_in(own, MODE_AS_IN_FILE), MODE_ENFORCE, "a server's door alone");
+	cr_expect_eq(mode_in(own, MODE_AS_IN_FILE), MODE_ENFORCE, "an [admission] section alone");
 	cr_expect_eq(mode_in(own, MODE_OBSERVE), MODE_OBSERVE);
 }
 

@@ -319,7 +319,7 @@ Test(oracle, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_nothi
 	EXPECT_SUCCESS(talk.destination);
 }
 
-/* The request met a closed door, and the host does not read. */
+/* The request met a closed connection, and the host does not read. */
 Test(oracle, an_idle_kept_connection_that_was_closed_before_the_request_is_nothing)
 {
 	struct talk talk = talk_start();

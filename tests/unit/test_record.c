@@ -69,10 +69,10 @@ Test(record, other_events)
 
 Test(record, turned_away)
 {
-	static struct door door;
+	static struct admission admission;
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(8080) };
 	struct record record = { .event = EVENT_TURNED_AWAY,
-		                 .door = &door,
+		                 .admission = &admission,
 		                 .listen = (struct sockaddr *)&in,
 		                 .listen_len = sizeof(in),
 		                 .policy = "web",

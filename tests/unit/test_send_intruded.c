@@ -18,15 +18,15 @@ static void tcp_pair(int *a, int *b)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(at);
-	int door = socket(AF_INET, SOCK_STREAM, 0);
+	int listening = socket(AF_INET, SOCK_STREAM, 0);
 
-	cr_assert_eq(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
-	listen(door, 1);
-	getsockname(door, (struct sockaddr *)&at, &len);
+	cr_assert_eq(bind(listening, (struct sockaddr *)&at, sizeof(at)), 0);
+	listen(listening, 1);
+	getsockname(listening, (struct sockaddr *)&at, &len);
 	*a = socket(AF_INET, SOCK_STREAM, 0);
 	cr_assert_eq(connect(*a, (struct sockaddr *)&at, sizeof(at)), 0);
-	*b = accept(door, NULL, NULL);
-	close(door);
+	*b = accept(listening, NULL, NULL);
+	close(listening);
 }
 
 /* "Another thread" gives the number to the host's connection just before the record is sent. */

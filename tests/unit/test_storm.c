@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a destination is refused so often that somebody spins. */
-#include "pace/verdict.h"
+#include "pace/refuse.h"
 #include "track_fixture.h"
 
 TestSuite(storm, .init = start_shim);

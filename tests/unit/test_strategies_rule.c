@@ -122,7 +122,7 @@ Test(rule, whatever_the_strategy_the_process_and_the_probe_bound_it)
 				                                    .start = PPM_WHOLE };
 			for (int i = 0; i < EVENTS; i++) {
 				int64_t by = pass(&now);
-				enum admission admission = REFUSED;
+				enum verdict verdict = REFUSED;
 
 				come_in(&tokens, 500.0 * by / NS_PER_S);
 				come_in(&probes, by / 5.0 / NS_PER_S);
@@ -131,13 +131,13 @@ Test(rule, whatever_the_strategy_the_process_and_the_probe_bound_it)
 					come_in(&tokens, 100);
 				} else {
 					budget_failure(account, true, now, now, &world.random);
-					admission = budget_admit(account, 1000, now);
+					verdict = budget_admit(account, 1000, now);
 				}
-				paid += admission == ADMITTED;
-				probed += admission == ADMITTED_PROBE;
-				cr_assert(admission != ADMITTED || spend(&tokens, 1000),
+				paid += verdict == ADMITTED;
+				probed += verdict == ADMITTED_PROBE;
+				cr_assert(verdict != ADMITTED || spend(&tokens, 1000),
 				          "strategy %d, seed %d, %d", strategy, (int)seed, i);
-				cr_assert(admission != ADMITTED_PROBE || spend(&probes, 1),
+				cr_assert(verdict != ADMITTED_PROBE || spend(&probes, 1),
 				          "strategy %d, seed %d, %d", strategy, (int)seed, i);
 			}
 		}

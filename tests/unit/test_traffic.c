@@ -72,7 +72,7 @@ Test(traffic, a_calm_connection_notices_trouble)
 	EXPECT_COUNTED(calm.destination, 2, 1, FAILURE_DROPPED);
 }
 
-/* A pool's connection that the peer closed meanwhile: the request meets a closed door. */
+/* A pool's connection that the peer closed meanwhile: the request meets a closed connection. */
 /* The receive timeout of the socket, in ms. */
 static void receive_timeout(int fd, int ms)
 {

@@ -28,16 +28,16 @@ static void connect_pair(void)
 	close(listener);
 }
 
-static struct door_rule rule_of(enum reply reply)
+static struct admission_rule rule_of(enum reply reply)
 {
-	return (struct door_rule) { .reply = reply, .retry_after = 3 * NS_PER_S };
+	return (struct admission_rule) { .reply = reply, .retry_after = 3 * NS_PER_S };
 }
 
 /* Sends a request of so many bytes, turns it away, and returns what the client reads: bytes, 0 at
  * the end of the stream, or -errno. */
 static ssize_t answer(enum reply reply, size_t request, char *out, size_t size)
 {
-	struct door_rule rule = rule_of(reply);
+	struct admission_rule rule = rule_of(reply);
 	static char bytes[65536];
 	ssize_t n;
 
@@ -93,7 +93,7 @@ Test(turn_away, a_request_that_goes_on)
 Test(turn_away, without_lingering, .timeout = 10)
 {
 	struct linger linger = { .l_onoff = 1, .l_linger = 60 };
-	struct door_rule rule = rule_of(REPLY_HTTP);
+	struct admission_rule rule = rule_of(REPLY_HTTP);
 
 	connect_pair();
 	setsockopt(server, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
@@ -118,7 +118,7 @@ static void *send_late(void *unused)
 Test(turn_away, waits_with_the_host_for_the_request)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
-	struct door_rule rule = rule_of(REPLY_HTTP);
+	struct admission_rule rule = rule_of(REPLY_HTTP);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), other, resets = 0;
 	socklen_t len = sizeof(address);
 	char out[512];
@@ -170,7 +170,7 @@ static int interrupted_shutdown(int fd, int how)
 static bool interrupted_with(void (*handler)(int), int flags, bool blocked)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
-	struct door_rule rule = rule_of(REPLY_CLOSE);
+	struct admission_rule rule = rule_of(REPLY_CLOSE);
 	struct shelter shelter;
 	sigset_t set, before;
 	bool result;

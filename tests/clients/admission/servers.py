@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The servers behind a door: how each is started, and what it needs to be there."""
+"""The servers behind an [admission] section: how each is started, and what it needs to be there."""
 
 import os
 import shutil

@@ -42,7 +42,7 @@ static bool somebody(int listener, int ms)
 /* Level mode: one accept each time poll says so. */
 static void level(int n)
 {
-	int listener = door_listener(1024), peer;
+	int listener = admission_listener(1024), peer;
 
 	fcntl(listener, F_SETFL, O_NONBLOCK);
 	arrive(n);
@@ -79,7 +79,7 @@ static void drain(int listener)
 static void edge(int n)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int listener = door_listener(1024), epoll = epoll_create1(EPOLL_CLOEXEC), edges = 0;
+	int listener = admission_listener(1024), epoll = epoll_create1(EPOLL_CLOEXEC), edges = 0;
 
 	fcntl(listener, F_SETFL, O_NONBLOCK);
 	epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);
@@ -105,7 +105,7 @@ static void edge(int n)
  */
 static void select_first(void)
 {
-	int listener = door_listener(16), mine, peer, turns = 0;
+	int listener = admission_listener(16), mine, peer, turns = 0;
 	char word[8] = "";
 
 	mine = come(false);
@@ -132,7 +132,7 @@ static void select_first(void)
 static void reload(void)
 {
 	const char *path = getenv("RETRYBUDGET_CONFIG");
-	int listener = door_listener(16);
+	int listener = admission_listener(16);
 
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);

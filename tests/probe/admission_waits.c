@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Servers that wait in accept, with a door of a few tokens that are never filled up: what they see
- * and what their clients see. The first argument says which of the ways to leave accept it is.
+ * Servers that wait in accept, with admission for a few tokens that are never filled up: what they
+ * see and what their clients see. The first argument says which of the ways to leave accept it is.
  */
 #include "visits.h"
 
@@ -45,7 +45,7 @@ static void simple(bool by_unix, bool restart)
 		if (bind(listener, (struct sockaddr *)&un, len) != 0 || listen(listener, 16) != 0)
 			give_up("listen");
 	} else {
-		listener = door_listener(16);
+		listener = admission_listener(16);
 	}
 	handle(SIGUSR1, on_signal, restart ? SA_RESTART : 0);
 	handle(SIGUSR2, on_signal, 0);
@@ -58,10 +58,10 @@ static void simple(bool by_unix, bool restart)
 	print_seen("clients", seen);
 }
 
-/* Four children wait at one socket, and share the door. */
+/* Four children wait at one socket, and share one section. */
 static void prefork(void)
 {
-	int *seen = shared_memory(KINDS * sizeof(int)), listener = door_listener(128);
+	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(128);
 	pid_t last;
 
 	for (int i = 0; i < 4; i++) {
@@ -84,7 +84,8 @@ static void prefork(void)
 /* The length of the address, and the flags of what comes in after others were turned away. */
 static void flags(void)
 {
-	int *seen = shared_memory(KINDS * sizeof(int)), listener = door_listener(16), waiting[3];
+	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(16),
+	    waiting[3];
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
 	int peer;
@@ -115,7 +116,7 @@ static void flags(void)
  * after accept, before its result is known, loses a connection: the shim may not make it many. */
 static void jump(void)
 {
-	int *seen = shared_memory(KINDS * sizeof(int)), listener = door_listener(128);
+	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(128);
 	struct itimerval soon = { .it_value = { .tv_usec = 30000 } };
 	sigset_t before = { 0 }, after = { 0 };
 	volatile int jumps = 0;
@@ -163,7 +164,7 @@ static void *accept_one(void *listener)
 /* A thread that waits in accept, after it has turned others away, is cancelled. */
 static void cancel(void)
 {
-	int *seen = shared_memory(KINDS * sizeof(int)), listener = door_listener(16), fds;
+	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(16), fds;
 	pthread_t thread;
 	void *result;
 
@@ -183,7 +184,7 @@ static void cancel(void)
 static void timeout(void)
 {
 	struct timeval limit = { .tv_sec = 1 };
-	int *seen = shared_memory(KINDS * sizeof(int)), listener = door_listener(128), peer;
+	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(128), peer;
 	int64_t began;
 
 	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -214,7 +215,7 @@ static void timeout(void)
 /* The socket of an activated service: number 3, and somebody waits before it starts. */
 static void inherited(const char *self)
 {
-	int listener = door_listener(16), waiting[3];
+	int listener = admission_listener(16), waiting[3];
 	int seen[KINDS] = { 0 };
 	pid_t child;
 
