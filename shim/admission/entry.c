@@ -70,7 +70,7 @@ void entrance_tell(const struct entrance *entrance, int listener)
 	const struct admission_rule *rule = &entrance->config->admissions[entrance->section];
 	struct socket_name name;
 	struct record record = {
-		.event = EVENT_TURNED_AWAY,
+		.event = EVENT_REJECTED,
 		.admission = entrance->admission,
 		.policy = entrance->config->admission_labels[entrance->section],
 		.observe = !entrance->rule,
@@ -107,7 +107,7 @@ void entrance_judge(struct entrance *entrance, int listener)
 		return;
 	entrance->now = monotonic();
 	entrance->admission = admission_of(config, entrance->section);
-	/* Where nobody is turned away the queue is what it would not be otherwise. */
+	/* Where nobody is rejected the queue is what it would not be otherwise. */
 	entrance->queue = rule->mode == MODE_ENFORCE ? waiting_at(listener) : 0;
 	if (!entrance->admission ||
 	    admission_take(entrance->admission, rule, entrance->queue, entrance->now))

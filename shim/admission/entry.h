@@ -14,7 +14,7 @@ static inline bool entrance_guarded(void)
 
 /* What was decided about one connection. */
 struct entrance {
-	const struct admission_rule *rule; /* by which to turn it away; NULL: it comes in */
+	const struct admission_rule *rule; /* by which to reject it; NULL: it comes in */
 	const struct config *config;
 	struct admission *admission;
 	int section;
@@ -29,7 +29,7 @@ void entrance_refresh(void);
  * would have been done. errno is left alone. Async-signal-safe. */
 void entrance_judge(struct entrance *entrance, int listener);
 
-/* Records that it was turned away. errno is left alone. Async-signal-safe. */
+/* Records that it was rejected. errno is left alone. Async-signal-safe. */
 void entrance_tell(const struct entrance *entrance, int listener);
 
 #endif

@@ -66,7 +66,7 @@ void queue_enter(struct queue *queue, int listener)
 	int saved = errno;
 
 	queue->listener = listener;
-	queue->turned_away = 0;
+	queue->rejected = 0;
 	queue->began = monotonic();
 	if (atomic_load_explicit(place_of(listener), memory_order_relaxed) == 0 &&
 	    !is_nonblocking(listener) && look(listener, 0) == 0)
@@ -109,11 +109,11 @@ static bool time_is_left(const struct queue *queue)
 	}
 }
 
-bool queue_turning_away(struct queue *queue)
+bool queue_rejecting(struct queue *queue)
 {
 	int saved = errno;
 
-	if (queue->turned_away++ == 0) {
+	if (queue->rejected++ == 0) {
 		queue->nonblocking = is_nonblocking(queue->listener);
 		queue->waits = !queue->nonblocking && host_waits(queue->listener);
 	}
@@ -129,8 +129,7 @@ bool queue_again(struct queue *queue, bool interrupted)
 		errno = EINTR;
 		return false;
 	}
-	if (queue->turned_away < QUEUE_MOST &&
-	    (queue->nonblocking || look(queue->listener, 0) == 1))
+	if (queue->rejected < QUEUE_MOST && (queue->nonblocking || look(queue->listener, 0) == 1))
 		return true;
 	errno = ECONNABORTED;
 	return false;

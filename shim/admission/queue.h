@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What accept goes on with after it has turned a connection away: the host must find what it would
+ * What accept goes on with after it has rejected a connection: the host must find what it would
  * have found had that connection never come.
  */
 #ifndef RETRYBUDGET_ADMISSION_QUEUE_H
@@ -12,8 +12,8 @@
 /* One call of accept by the host. */
 struct queue {
 	int listener;
-	int turned_away;
-	bool nonblocking, waits; /* known from queue_turning_away() on */
+	int rejected;
+	bool nonblocking, waits; /* known from queue_rejecting() on */
 	int64_t began;           /* ns */
 };
 
@@ -21,17 +21,17 @@ struct queue {
  * alone. */
 void queue_enter(struct queue *queue, int listener);
 
-/* Before a connection is turned away. True: the host would wait in accept for the next one. errno
+/* Before a connection is rejected. True: the host would wait in accept for the next one. errno
  * is left alone. */
-bool queue_turning_away(struct queue *queue);
+bool queue_rejecting(struct queue *queue);
 
 /*
- * After a connection was turned away; interrupted: a signal came meanwhile (turn_away.h). True:
+ * After a connection was rejected; interrupted: a signal came meanwhile (reject.h). True:
  * call the real accept again. False: return -1, errno is set:
  *
  *   EINTR		as a signal handler without SA_RESTART ends a blocking accept
  *   EAGAIN		SO_RCVTIMEO of the listening socket ran out
- *   ECONNABORTED	QUEUE_MOST were turned away in this call; or nobody is left in the queue
+ *   ECONNABORTED	QUEUE_MOST were rejected in this call; or nobody is left in the queue
  *			of a blocking socket, and the host has not been seen to wait in accept
  *
  * May wait as the accept would, and is a cancellation point then, with nothing held.

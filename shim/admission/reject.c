@@ -73,7 +73,7 @@ static void answer(int peer, const struct admission_rule *rule, int listener)
 	drain(peer);
 }
 
-void turn_away(int peer, const struct admission_rule *rule, int listener)
+void reject(int peer, const struct admission_rule *rule, int listener)
 {
 	struct transient at;
 	int saved = errno;
@@ -87,7 +87,7 @@ void turn_away(int peer, const struct admission_rule *rule, int listener)
 	errno = saved;
 }
 
-bool turn_away_interrupted(const struct shelter *shelter)
+bool reject_interrupted(const struct shelter *shelter)
 {
 	int saved = errno;
 	bool interrupts = false;

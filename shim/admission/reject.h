@@ -12,10 +12,10 @@
  * next one, so that there is time for the request to arrive, 20 ms or until somebody else does; -1:
  * the host has no time. errno is left alone. Async-signal-safe.
  */
-void turn_away(int peer, const struct admission_rule *rule, int listener);
+void reject(int peer, const struct admission_rule *rule, int listener);
 
 /* True if a signal waits for the end of the shelter whose handler would have ended a blocking
  * accept with EINTR (signal(7)). errno is left alone. Async-signal-safe. */
-bool turn_away_interrupted(const struct shelter *shelter);
+bool reject_interrupted(const struct shelter *shelter);
 
 #endif

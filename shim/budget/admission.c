@@ -35,7 +35,7 @@ bool admission_take(struct admission *admission, const struct admission_rule *ru
 	bool taken = behind < rule->burst / MT_PER_TOKEN &&
 	             bucket_withdraw(&admission->bucket, &bucket, MT_PER_TOKEN, now) >= 0;
 
-	atomic_fetch_add_explicit(taken ? &admission->admitted : &admission->turned_away, 1,
+	atomic_fetch_add_explicit(taken ? &admission->admitted : &admission->rejected, 1,
 	                          memory_order_relaxed);
 	return taken;
 }

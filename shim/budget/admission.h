@@ -7,12 +7,12 @@
  * The bucket is asked when the server accepts, not when a client comes, and so says nothing of how
  * long that one has waited: a server at its limit takes one token for each that time gives, and a
  * queue once long would stay, with everybody in it served too late. So nobody comes in who has
- * `burst` others waiting behind. It is the oldest who is turned away, whose client has the least
+ * `burst` others waiting behind. It is the oldest who is rejected, whose client has the least
  * patience left (Lakshman, Neidhardt and Ott, The Drop From Front Strategy in TCP and in TCP over
  * ATM, INFOCOM 1996).
  *
  * Source of the rule: load shedding as in the SRE book, chapter 21 (Handling Overload): a server at
- * its limit goes on serving as much as it can if it turns the rest away early and cheaply.
+ * its limit goes on serving as much as it can if it rejects the rest early and cheaply.
  *
  * Pure, thread-safe and async-signal-safe.
  */
@@ -21,7 +21,7 @@
 
 #include "budget/bucket.h"
 
-/* What a connection that is turned away is told. */
+/* What a connection that is rejected is told. */
 enum reply {
 	REPLY_RESET, /* a reset */
 	REPLY_CLOSE, /* the end of the stream, without a word */
@@ -42,16 +42,16 @@ struct admission {
 	cell64 key; /* hash of the section's label */
 	struct bucket bucket;
 	cell64 admitted;
-	cell64 turned_away; /* in observe mode: would have been */
+	cell64 rejected;    /* in observe mode: would have been */
 	cell64 recorded_at; /* ns, of the last record */
-	cell64 held_back;   /* turned away since then */
+	cell64 held_back;   /* rejected since then */
 };
 
 /* The one of n that is kept for a key, made from a free one if there is none; NULL: none is free.
  * key: not 0. */
 struct admission *admission_find(struct admission *of, int n, int64_t key);
 
-/* Takes a token, and counts. False: turn the connection away. behind: how many more wait to be
+/* Takes a token, and counts. False: reject the connection. behind: how many more wait to be
  * accepted, 0 where that is not known. now: ns. */
 bool admission_take(struct admission *admission, const struct admission_rule *rule, int64_t behind,
                     int64_t now);

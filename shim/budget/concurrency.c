@@ -55,7 +55,7 @@ static int64_t concurrency_wait(const struct account *account, int64_t cost, int
 }
 
 /* Counted first and looked at then, as in window.c. The retry is the last to count among the
- * attempts: nobody may go on the strength of one that is turned away. */
+ * attempts: nobody may go on the strength of one that is rejected. */
 static int64_t concurrency_take(const struct account *account, int64_t cost, int64_t now)
 {
 	struct budget *budget = account->budget;

@@ -54,8 +54,8 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 }
 
 /* A reply came, and says that the request failed. */
-static void turned_away(int fd, struct socket_entry *entry, enum phase phase,
-                        const struct http_reply *reply)
+static void rejected(int fd, struct socket_entry *entry, enum phase phase,
+                     const struct http_reply *reply)
 {
 	struct trial trial;
 	unsigned int traits;
@@ -65,7 +65,7 @@ static void turned_away(int fd, struct socket_entry *entry, enum phase phase,
 		return;
 	/* Before it moves, and other numbers of the socket with it. */
 	trait_add(entry, TRAIT_SERVED);
-	atomic_fetch_or(&entry->traits, TRAIT_TURNED_AWAY);
+	atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
 	kept = flight_keep(entry);
 	if (socket_move(fd, entry, phase, reply->is_whole ? PHASE_ANSWERED : PHASE_HEAD)) {
 		traits = atomic_fetch_and(
@@ -105,7 +105,7 @@ static void spoke(int fd, struct socket_entry *entry, enum phase phase, const st
 	}
 	switch (refusal_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
 	case SAID_REFUSAL:
-		turned_away(fd, entry, phase, &whole);
+		rejected(fd, entry, phase, &whole);
 		return;
 	case SAID_NOTHING:
 		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
@@ -147,7 +147,7 @@ void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const st
 	case REPLY_MORE: /* nothing is known until its status is */
 		return;
 	case REPLY_FAILED:
-		turned_away(fd, entry, phase, &reply);
+		rejected(fd, entry, phase, &reply);
 		return;
 	case REPLY_OTHER:
 		/* Of a kept connection it may be the rest of a reply whose request was overtaken

@@ -153,7 +153,7 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 
 void hindsight_next(struct socket_entry *entry, uint32_t print)
 {
-	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_TURNED_AWAY;
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_REPLY_FAILED;
 
 	STORE(entry->print, print);
 	STORE(entry->answered_run, 0);

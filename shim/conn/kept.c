@@ -40,7 +40,7 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct
 	if (!print && traits & TRAIT_PARTIAL)
 		return;
 	/* Not the one after a failed reply: it begins something. */
-	if (!(traits & TRAIT_TURNED_AWAY) ||
+	if (!(traits & TRAIT_REPLY_FAILED) ||
 	    !failures_claim(destination, try->trial.owner, horizon, try->began, answered)) {
 		evidence->other = answers;
 		return;
@@ -112,7 +112,7 @@ void attempt_start_request(struct attempt *try)
 	                          (try->trial.counted ? TRAIT_COUNTED : 0) | flight_traits(try);
 	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_EXCUSED |
 	                            TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
-	                            TRAIT_TURNED_AWAY | TRAIT_PROBE;
+	                            TRAIT_REPLY_FAILED | TRAIT_PROBE;
 
 	if (!entry || !is_kept(entry)) { /* closed meanwhile */
 		flight_end_attempt(try);

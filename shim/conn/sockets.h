@@ -63,7 +63,7 @@ enum {
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
-	TRAIT_TURNED_AWAY = 0x20000,    /* the last one was a failure: the next request may retry */
+	TRAIT_REPLY_FAILED = 0x20000,    /* the last one was a failure: the next request may retry */
 	TRAIT_AGAIN = 0x40000,   /* the next request has been judged to be a retry, and paced */
 	TRAIT_PATIENT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =

@@ -34,7 +34,7 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message);
 static inline bool traffic_is_plain(int fd, uint32_t print)
 {
 	return print == 0 && !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	                       (TRAIT_HTTP | TRAIT_TURNED_AWAY | TRAIT_CARRIER));
+	                       (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
 }
 
 /* True if it may be one that failed before, on a kept connection: then it is to be begun as an
@@ -42,7 +42,7 @@ static inline bool traffic_is_plain(int fd, uint32_t print)
 static inline bool traffic_may_retry(int fd, uint32_t print)
 {
 	return print || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	                    TRAIT_TURNED_AWAY;
+	                    TRAIT_REPLY_FAILED;
 }
 
 /* Begins the turn of a request on a connection whose replies are read (TRAIT_HTTP) before it is

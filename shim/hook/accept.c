@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A server is given a connection: new work, or one of those that admission turns away. */
+/* A server is given a connection: new work, or one of those that admission rejects. */
 #include "hook/hook.h"
 #include "admission/queue.h"
 #include "admission/reject.h"
@@ -51,9 +51,9 @@ static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, s
 			shelter_leave(&shelter);
 			return peer;
 		}
-		turn_away(peer, entrance.rule, queue_turning_away(&queue) ? fd : -1);
+		reject(peer, entrance.rule, queue_rejecting(&queue) ? fd : -1);
 		entrance_tell(&entrance, fd);
-		interrupted = turn_away_interrupted(&shelter);
+		interrupted = reject_interrupted(&shelter);
 		shelter_leave(&shelter);
 		if (has_length)
 			*len = room;

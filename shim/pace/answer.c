@@ -126,7 +126,7 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 		real.shutdown(try->fd, session_carries(try->fd) ? SHUT_RD : SHUT_RDWR);
 		errno = saved;
 		if (entry) {
-			atomic_fetch_or(&entry->traits, TRAIT_TURNED_AWAY);
+			atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
 			/* Other numbers of the socket move with it. */
 			if (!socket_move(try->fd, entry, (enum phase)atomic_load(&entry->phase),
 			                 PHASE_CUT))

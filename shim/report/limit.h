@@ -11,11 +11,11 @@
  * an interval of 0 limits nothing.
  *
  *   refused, retrying, exhausted: one of each per destination and interval;
- *   turned-away: one per [admission] section and interval;
+ *   rejected: one per [admission] section and interval;
  *   recovered: whenever one of those three was written since the last recovered, and then at once,
  *   so that what was said of a destination never stays the last word on it;
  *   a refusal that is not written is counted, and *held_back is that count, taken out of the
- *   destination by the next refused or recovered record that is written; so for turned-away;
+ *   destination by the next refused or recovered record that is written; so for rejected;
  *   everything else, and every record without a destination or section: always.
  *
  * Lock-free and async-signal-safe.

@@ -74,8 +74,8 @@ const char *record_event(const struct record *record)
 		return "exhausted";
 	case EVENT_RECOVERED:
 		return "recovered";
-	case EVENT_TURNED_AWAY:
-		return record->observe ? "would-turn-away" : "turned-away";
+	case EVENT_REJECTED:
+		return record->observe ? "would-reject" : "rejected";
 	case EVENT_SCOPE:
 		return "scope";
 	case EVENT_BREAKER_OPEN:

@@ -19,14 +19,14 @@ enum event {
 	EVENT_LOADED,
 	EVENT_CONFIG_ERROR,
 	EVENT_RELOADED,
-	EVENT_ATTEMPT,     /* [log] attempts = on; never rate-limited */
-	EVENT_RETRYING,    /* first retry of a streak */
-	EVENT_REFUSED,     /* printed as would-refuse in observe mode */
-	EVENT_EXHAUSTED,   /* the tokens ran out */
-	EVENT_RECOVERED,   /* first success after a streak that was reported */
-	EVENT_TURNED_AWAY, /* by an [admission] section; printed as would-turn-away in observe mode
-	                    */
-	EVENT_SCOPE,       /* the shared region could not be had; a private one is used */
+	EVENT_ATTEMPT,   /* [log] attempts = on; never rate-limited */
+	EVENT_RETRYING,  /* first retry of a streak */
+	EVENT_REFUSED,   /* printed as would-refuse in observe mode */
+	EVENT_EXHAUSTED, /* the tokens ran out */
+	EVENT_RECOVERED, /* first success after a streak that was reported */
+	EVENT_REJECTED,  /* by an [admission] section; printed as would-reject in observe mode
+	                  */
+	EVENT_SCOPE,     /* the shared region could not be had; a private one is used */
 	EVENT_BREAKER_OPEN,
 	EVENT_BREAKER_HALF_OPEN,
 	EVENT_BREAKER_CLOSED,
@@ -37,7 +37,7 @@ enum event {
 struct record {
 	enum event event;
 	struct destination *destination; /* also where the rate limit is kept */
-	struct admission *admission;     /* likewise, of an EVENT_TURNED_AWAY */
+	struct admission *admission;     /* likewise, of an EVENT_REJECTED */
 	const struct sockaddr *listen;   /* where the program listens */
 	socklen_t listen_len;
 	const char *policy;             /* label of the policy */
@@ -51,7 +51,7 @@ struct record {
 	int64_t streak;           /* retry= */
 	int64_t tokens, capacity; /* mt */
 	int64_t process_tokens, process_capacity;
-	int64_t queue;    /* queue=, of an EVENT_TURNED_AWAY: who waited behind */
+	int64_t queue;    /* queue=, of an EVENT_REJECTED: who waited behind */
 	int64_t wait;     /* ns, wait_ms= */
 	int64_t due;      /* ns, due_ms=: until a repeat may go */
 	int err;          /* errno told to the host, printed by name; 0 = none */

@@ -26,7 +26,7 @@ static int severity(const struct record *record)
 	switch (record->event) {
 	case EVENT_REFUSED:
 	case EVENT_EXHAUSTED:
-	case EVENT_TURNED_AWAY:
+	case EVENT_REJECTED:
 	case EVENT_CONFIG_ERROR:
 	case EVENT_SCOPE:
 		return LOG_WARNING;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real clients in retry loops against an HTTP server that turns the first requests away with a
+"""Real clients in retry loops against an HTTP server that rejects the first requests with a
 status and Retry-After: bare they ask again at once (or when they please), under the shim no sooner
 than the server has asked for, and soon after. And the loop that only the status can stop: five kept
 connections of a client that asks as fast as it can."""
@@ -19,7 +19,7 @@ from lab import Run, wait_until
 PORT = 8080
 PAGE = "hello\n"
 LATER = 3  # seconds; longer than wget pauses by itself
-TURNED_AWAY = 2
+REJECTED = 2
 EARLY = 0.01  # the two ends read the clock at different moments
 LATE = 4  # of the jitter (0.3 s), a park (1 s at least), a client's own pause, a slow machine
 
@@ -45,7 +45,7 @@ class Server:
     def __init__(self, status, kept, dated, port=PORT, context=None):
         self.status, self.kept, self.dated, self.context = status, kept, dated, context
         self.requests = []  # (time, connection)
-        self.due = []  # until when each that was turned away was asked to stay away
+        self.due = []  # until when each that was rejected was asked to stay away
         self.listener = socket.create_server(("127.0.0.1", port), backlog=64)
         self.thread = threading.Thread(target=self._accept, daemon=True)
         self.thread.start()
@@ -69,7 +69,7 @@ class Server:
 
     def reply(self):
         """The pieces of the next reply, the first of which ends in the status line."""
-        good = len(self.requests) > TURNED_AWAY
+        good = len(self.requests) > REJECTED
         body = PAGE if good else "come back later\n"
         head = f"HTTP/1.1 {'200 OK' if good else f'{self.status} Not now'}\r\n"
         head += f"Content-Type: text/plain\r\nContent-Length: {len(body)}\r\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Servers that wait in poll or epoll for somebody to come. Enough visitors wait before the first
- * accept to see what happens when there are more than one call will turn away.
+ * accept to see what happens when there are more than one call will reject.
  */
 #include "visits.h"
 

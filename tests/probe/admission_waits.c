@@ -81,7 +81,7 @@ static void prefork(void)
 	print_seen("clients", seen);
 }
 
-/* The length of the address, and the flags of what comes in after others were turned away. */
+/* The length of the address, and the flags of what comes in after others were rejected. */
 static void flags(void)
 {
 	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(16),
@@ -112,7 +112,7 @@ static void flags(void)
 	printf("all answered: %d\n", seen[OTHER] == 0);
 }
 
-/* alarm() and siglongjmp out of accept, again and again while others are turned away. A jump right
+/* alarm() and siglongjmp out of accept, again and again while others are rejected. A jump right
  * after accept, before its result is known, loses a connection: the shim may not make it many. */
 static void jump(void)
 {
@@ -161,7 +161,7 @@ static void *accept_one(void *listener)
 	}
 }
 
-/* A thread that waits in accept, after it has turned others away, is cancelled. */
+/* A thread that waits in accept, after it has rejected others, is cancelled. */
 static void cancel(void)
 {
 	int *seen = shared_memory(KINDS * sizeof(int)), listener = admission_listener(16), fds;
@@ -180,7 +180,7 @@ static void cancel(void)
 	print_seen("clients", seen);
 }
 
-/* SO_RCVTIMEO counts from the call, not from the last of those turned away. */
+/* SO_RCVTIMEO counts from the call, not from the last of those rejected. */
 static void timeout(void)
 {
 	struct timeval limit = { .tv_sec = 1 };

@@ -16,7 +16,7 @@
 #define OK  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Last: x\r\n\r\n"
 
 static volatile int *asked, *accepted; /* by the server: requests, connections */
-static int turned_away = 2;
+static int rejected = 2;
 
 /* Each request is known by its empty line. */
 static void answer(int peer)
@@ -34,7 +34,7 @@ static void answer(int peer)
 		data[have] = '\0';
 		while ((end = strstr(data, "\r\n\r\n")) != NULL) {
 			int number = ++*asked;
-			bool well = number > turned_away;
+			bool well = number > rejected;
 			int n = snprintf(reply, sizeof(reply), "%s", well ? OK : BAD);
 
 			have -= (size_t)(end + 4 - data);

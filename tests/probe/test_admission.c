@@ -14,7 +14,7 @@
 
 TestSuite(admission, .fini = discard_scratch);
 
-Test(admission, a_reset_for_whom_it_turns_away)
+Test(admission, a_reset_for_whom_it_rejects)
 {
 	expect(&(struct probe) { .program = "admission_waits",
 	                         .arguments = { "interrupt" },
@@ -23,7 +23,7 @@ Test(admission, a_reset_for_whom_it_turns_away)
 	       "accept ended: EINTR after 1 signals\nclients: served 3 reset 7\n");
 }
 
-Test(admission, an_end_for_whom_it_turns_away)
+Test(admission, an_end_for_whom_it_rejects)
 {
 	expect(&(struct probe) { .program = "admission_waits",
 	                         .arguments = { "interrupt" },
@@ -33,7 +33,7 @@ Test(admission, an_end_for_whom_it_turns_away)
 }
 
 /* 6.5 s are told as 7. */
-Test(admission, a_503_for_whom_it_turns_away)
+Test(admission, a_503_for_whom_it_rejects)
 {
 	expect(&(struct probe) { .program = "admission_waits",
 	                         .arguments = { "interrupt" },
@@ -112,7 +112,7 @@ Test(admission, an_inherited_socket)
 	       "waiting: served 2 reset 1\nlater: reset 3\n");
 }
 
-/* 198 are turned away, 64 in one call at most. */
+/* 198 are rejected, 64 in one call at most. */
 Test(admission, poll_and_one_accept)
 {
 	expect(&(struct probe) { .program = "admission_loop",
@@ -155,17 +155,17 @@ Test(admission, records)
 	if (result.code == 77)
 		cr_skip_test("no network of its own here");
 	cr_expect_eq(records_with(&result,
-	                          "event=turned-away prog=admission_loop "
+	                          "event=rejected prog=admission_loop "
 	                          "listen=127.0.0.1:8080 policy=web tokens=2.0/2 queue=199"),
 	             1, "%s", result.records);
 	cr_expect_eq(records_with(&result, "event=loaded"), 1);
 	run_probe(&probe, OBSERVE, &result);
-	cr_expect_eq(records_with(&result, "event=would-turn-away"), 1);
+	cr_expect_eq(records_with(&result, "event=would-reject"), 1);
 	probe.log = "target = syslog\ninterval = 0";
 	run_probe(&probe, ENFORCE, &result);
 	/* Some are lost when they come faster than this driver reads. */
-	cr_expect_gt(records_with(&result, "event=turned-away"), 3);
-	cr_expect_leq(records_with(&result, "event=turned-away"), 198);
+	cr_expect_gt(records_with(&result, "event=rejected"), 3);
+	cr_expect_leq(records_with(&result, "event=rejected"), 198);
 }
 
 Test(admission, a_changed_file)

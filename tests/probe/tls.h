@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server that turns requests away inside TLS, and what the programs of both libraries print. Each
+ * A server that rejects requests inside TLS, and what the programs of both libraries print. Each
  * library's program gives it the session of an accepted connection as two functions.
  */
 #ifndef RETRYBUDGET_TESTS_PROBE_TLS_H
@@ -22,7 +22,7 @@ struct tls_server {
 
 static volatile int *asked, *accepted; /* by the server: requests, connections */
 static const char *later = "2";        /* seconds, in the Retry-After */
-static int turned_away = 2;
+static int rejected = 2;
 
 /* Each request is known by its empty line. */
 static inline void tls_answer(const struct tls_server *server, int peer)
@@ -40,8 +40,8 @@ static inline void tls_answer(const struct tls_server *server, int peer)
 		have += got;
 		data[have] = '\0';
 		while ((end = strstr(data, "\r\n\r\n")) != NULL) {
-			int n = snprintf(reply, sizeof(reply), ++*asked <= turned_away ? BAD : OK,
-			                 later);
+			int n =
+			    snprintf(reply, sizeof(reply), ++*asked <= rejected ? BAD : OK, later);
 
 			have -= (int)(end + 4 - data);
 			memmove(data, end + 4, (size_t)have + 1);

@@ -23,7 +23,7 @@ Test(admission, a_burst_and_then_the_rate)
 	cr_expect(admission_take(&admission, &rule, 0, now + 50 * NS_PER_MS));
 	cr_expect(!admission_take(&admission, &rule, 0, now + 50 * NS_PER_MS));
 	cr_expect_eq(admission.admitted, 6);
-	cr_expect_eq(admission.turned_away, 3);
+	cr_expect_eq(admission.rejected, 3);
 	cr_expect_eq(admission_tokens(&admission, &rule), 0);
 }
 
@@ -49,7 +49,7 @@ Test(admission, never_more_than_burst_and_rate)
 			              (long)rule.rate, i);
 		}
 		cr_expect_gt(admitted, 0);
-		cr_expect_eq(admission.admitted + admission.turned_away, 20000);
+		cr_expect_eq(admission.admitted + admission.rejected, 20000);
 	}
 }
 
@@ -66,7 +66,7 @@ Test(admission, nobody_with_a_burst_behind)
 		cr_expect(admission_take(&admission, &rule, behind, now), "%ld", (long)behind);
 	cr_expect(!admission_take(&admission, &rule, 0, now));
 	cr_expect_eq(admission.admitted, 5);
-	cr_expect_eq(admission.turned_away, 9);
+	cr_expect_eq(admission.rejected, 9);
 }
 
 /* A server that does nothing but accept and serve, one at a time, given four times what it can: its
@@ -97,7 +97,7 @@ Test(admission, the_queue_of_a_busy_server_stays_short)
 	cr_expect_eq(late, 0, "%ld of %ld", (long)late, (long)served);
 }
 
-/* No lock-out: whoever comes after 1/rate finds a token, whatever was turned away meanwhile. */
+/* No lock-out: whoever comes after 1/rate finds a token, whatever was rejected meanwhile. */
 Test(admission, the_refused_cost_nothing)
 {
 	struct admission_rule rule = rule_of(TOKENS(2), TOKENS(1));

@@ -32,10 +32,10 @@ Test(limit, one_refusal_per_interval)
 }
 
 /* An [admission] section has a limit of its own, and no destination. */
-Test(limit, one_turned_away_per_section_and_interval)
+Test(limit, one_rejected_per_section_and_interval)
 {
 	static struct admission admission, other;
-	struct record record = { .event = EVENT_TURNED_AWAY, .admission = &admission };
+	struct record record = { .event = EVENT_REJECTED, .admission = &admission };
 	int64_t held;
 
 	cr_assert(limit_pass(&record, NS_PER_S, 5, &held) && held == 0);

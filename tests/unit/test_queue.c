@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What accept goes on with after somebody was turned away, for each kind of host. */
+/* What accept goes on with after somebody was rejected, for each kind of host. */
 #include "sys/real.h"
 #include "admission/queue.h"
 
@@ -40,11 +40,11 @@ static struct queue enter(int listener)
 	return queue;
 }
 
-/* One call in which one is turned away: 0 if accept goes on, else the errno. */
+/* One call in which one is rejected: 0 if accept goes on, else the errno. */
 static int turn_one_away(struct queue *queue, bool interrupted)
 {
 	errno = 4711;
-	queue_turning_away(queue);
+	queue_rejecting(queue);
 	cr_expect_eq(errno, 4711);
 	return queue_again(queue, interrupted) ? 0 : errno;
 }
@@ -54,14 +54,14 @@ Test(queue, a_host_that_waits_goes_on_waiting)
 	int listener = listening(0);
 	struct queue queue = enter(listener);
 
-	cr_expect(queue_turning_away(&queue));
+	cr_expect(queue_rejecting(&queue));
 	for (int i = 0; i < 3 * QUEUE_MOST; i++)
 		cr_expect_eq(turn_one_away(&queue, false), 0);
 	cr_expect_eq(turn_one_away(&queue, true), EINTR);
 	/* Once seen, it is known, though somebody is there the next time. */
 	somebody_comes();
 	queue = enter(listener);
-	cr_expect(queue_turning_away(&queue));
+	cr_expect(queue_rejecting(&queue));
 }
 
 Test(queue, a_host_that_was_not_seen_to_wait_comes_back)
@@ -72,7 +72,7 @@ Test(queue, a_host_that_was_not_seen_to_wait_comes_back)
 	somebody_comes();
 	somebody_comes();
 	queue = enter(listener);
-	cr_expect(!queue_turning_away(&queue));
+	cr_expect(!queue_rejecting(&queue));
 	close(accept(listener, NULL, NULL));
 	cr_expect_eq(turn_one_away(&queue, true), 0, "another one is there");
 	close(accept(listener, NULL, NULL));
@@ -85,13 +85,13 @@ Test(queue, a_number_that_is_another_sockets)
 	int listener = listening(0), other;
 	struct queue queue = enter(listener);
 
-	cr_expect(queue_turning_away(&queue));
+	cr_expect(queue_rejecting(&queue));
 	close(listener);
 	other = listening(0);
 	cr_assert_eq(other, listener);
 	somebody_comes();
 	queue = enter(other);
-	cr_expect(!queue_turning_away(&queue));
+	cr_expect(!queue_rejecting(&queue));
 	cr_expect_eq(turn_one_away(&queue, false), 0);
 }
 

@@ -58,7 +58,7 @@ Test(record, other_events)
 	                 "msg=\"unknown key 'flor': did you mean \\x22floor\\x22?\"");
 	static const char *const names[] = { "loaded",         "config-error", "reloaded",
 		                             "attempt",        "retrying",     "refused",
-		                             "exhausted",      "recovered",    "turned-away",
+		                             "exhausted",      "recovered",    "rejected",
 		                             "scope",          "breaker-open", "breaker-half-open",
 		                             "breaker-closed", "spread" };
 	for (int event = EVENT_LOADED; event <= EVENT_SPREAD; event++) {
@@ -67,11 +67,11 @@ Test(record, other_events)
 	}
 }
 
-Test(record, turned_away)
+Test(record, rejected)
 {
 	static struct admission admission;
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(8080) };
-	struct record record = { .event = EVENT_TURNED_AWAY,
+	struct record record = { .event = EVENT_REJECTED,
 		                 .admission = &admission,
 		                 .listen = (struct sockaddr *)&in,
 		                 .listen_len = sizeof(in),
@@ -81,10 +81,10 @@ Test(record, turned_away)
 		                 .queue = 17 };
 
 	cr_assert_str_eq(line_of(&record, 412, NULL),
-	                 "event=turned-away prog=orderd listen=0.0.0.0:8080 policy=web "
+	                 "event=rejected prog=orderd listen=0.0.0.0:8080 policy=web "
 	                 "tokens=0.2/10 queue=17 held_back=412");
 	record.observe = true;
-	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-turn-away ") != NULL);
+	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-reject ") != NULL);
 }
 
 static const char *address_text(const void *from, socklen_t len)

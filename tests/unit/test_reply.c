@@ -263,7 +263,7 @@ Test(reply, after_a_timeout_counts_once)
 	atomic_fetch_or(&talk.entry->traits, TRAIT_TIMED_OUT); /* as traffic.c counts it */
 	replies(&talk, BUSY, 64);
 	EXPECT_NOTHING(talk.destination);
-	cr_expect(talk.entry->traits & TRAIT_TURNED_AWAY);
+	cr_expect(talk.entry->traits & TRAIT_REPLY_FAILED);
 }
 
 /* Prints are known once something has failed. */
@@ -470,7 +470,7 @@ Test(reply, is_known_to_other_numbers_of_the_socket)
 	cr_assert_not_null(twin.entry);
 	asks(&talk, ASK);
 	replies(&talk, BUSY, 64);
-	cr_expect(twin.entry->traits & TRAIT_TURNED_AWAY);
+	cr_expect(twin.entry->traits & TRAIT_REPLY_FAILED);
 	cr_expect(asks(&twin, ASK));
 }
 

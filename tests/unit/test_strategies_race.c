@@ -36,7 +36,7 @@ static void ask_each(struct racer *racer)
 
 Test(strategies_race, a_window_is_never_overdrawn)
 {
-	/* 10 in a window are one in a slice. Those that see each other may both be turned away, and
+	/* 10 in a window are one in a slice. Those that see each other may both be rejected, and
 	 * once in a great while all are: then it is there for the next. */
 	start_all(STRATEGY_WINDOW, 10);
 	race(ask_each, NULL);

@@ -33,7 +33,7 @@ static struct admission_rule rule_of(enum reply reply)
 	return (struct admission_rule) { .reply = reply, .retry_after = 3 * NS_PER_S };
 }
 
-/* Sends a request of so many bytes, turns it away, and returns what the client reads: bytes, 0 at
+/* Sends a request of so many bytes, rejects it, and returns what the client reads: bytes, 0 at
  * the end of the stream, or -errno. */
 static ssize_t answer(enum reply reply, size_t request, char *out, size_t size)
 {
@@ -45,7 +45,7 @@ static ssize_t answer(enum reply reply, size_t request, char *out, size_t size)
 	if (request > 0)
 		cr_assert_eq(send(client, bytes, request, 0), (ssize_t)request);
 	errno = 4711;
-	turn_away(server, &rule, -1);
+	reject(server, &rule, -1);
 	cr_expect_eq(errno, 4711);
 	cr_expect_eq(fcntl(server, F_GETFD), -1, "closed");
 	n = recv(client, out, size - 1, MSG_WAITALL);
@@ -65,7 +65,7 @@ static bool was_reset(void)
 	return err != 0;
 }
 
-Test(turn_away, what_the_client_reads)
+Test(reject, what_the_client_reads)
 {
 	char out[512];
 
@@ -81,7 +81,7 @@ Test(turn_away, what_the_client_reads)
 }
 
 /* The rest of a long request comes when nobody is there any more: the answer was first. */
-Test(turn_away, a_request_that_goes_on)
+Test(reject, a_request_that_goes_on)
 {
 	char out[512];
 
@@ -90,7 +90,7 @@ Test(turn_away, a_request_that_goes_on)
 }
 
 /* A listening socket with SO_LINGER hands it on, and close would wait for a silent peer. */
-Test(turn_away, without_lingering, .timeout = 10)
+Test(reject, without_lingering, .timeout = 10)
 {
 	struct linger linger = { .l_onoff = 1, .l_linger = 60 };
 	struct admission_rule rule = rule_of(REPLY_HTTP);
@@ -103,7 +103,7 @@ Test(turn_away, without_lingering, .timeout = 10)
 	setsockopt(client, SOL_SOCKET, SO_RCVBUF, &n, sizeof(n));
 	while (send(server, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
 		;
-	turn_away(server, &rule, -1);
+	reject(server, &rule, -1);
 	cr_expect_eq(fcntl(server, F_GETFD), -1);
 }
 
@@ -115,7 +115,7 @@ static void *send_late(void *unused)
 }
 
 /* A host that waits anyway gives the request time to arrive, so that no reset follows the reply. */
-Test(turn_away, waits_with_the_host_for_the_request)
+Test(reject, waits_with_the_host_for_the_request)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct admission_rule rule = rule_of(REPLY_HTTP);
@@ -131,7 +131,7 @@ Test(turn_away, waits_with_the_host_for_the_request)
 
 		connect_pair();
 		pthread_create(&thread, NULL, send_late, NULL);
-		turn_away(server, &rule, listener);
+		reject(server, &rule, listener);
 		pthread_join(thread, NULL);
 		while (recv(client, out, sizeof(out), 0) > 0)
 			;
@@ -145,7 +145,7 @@ Test(turn_away, waits_with_the_host_for_the_request)
 	len = sizeof(address);
 	cr_assert_eq(connect(other, (struct sockaddr *)&address, len), 0);
 	connect_pair();
-	turn_away(server, &rule, listener);
+	reject(server, &rule, listener);
 	cr_expect_gt(recv(client, out, sizeof(out), 0), 0);
 	close(other);
 	close(listener);
@@ -183,8 +183,8 @@ static bool interrupted_with(void (*handler)(int), int flags, bool blocked)
 	handled = 0;
 	real.shutdown = interrupted_shutdown;
 	shelter_enter(&shelter);
-	turn_away(server, &rule, -1);
-	result = turn_away_interrupted(&shelter);
+	reject(server, &rule, -1);
+	result = reject_interrupted(&shelter);
 	shelter_leave(&shelter);
 	real.shutdown = shutdown;
 	cr_expect_eq(handled, handler == on_signal && !blocked);
@@ -194,7 +194,7 @@ static bool interrupted_with(void (*handler)(int), int flags, bool blocked)
 	return result;
 }
 
-Test(turn_away, tells_of_a_signal_that_ends_accept)
+Test(reject, tells_of_a_signal_that_ends_accept)
 {
 	cr_expect(interrupted_with(on_signal, 0, false));
 	cr_expect(!interrupted_with(on_signal, SA_RESTART, false));
