@@ -57,7 +57,7 @@ static struct admission *admission_of(const struct config *config, int section)
 	return admission;
 }
 
-void entrance_refresh(void)
+void entry_refresh(void)
 {
 	int saved = errno;
 
@@ -65,18 +65,18 @@ void entrance_refresh(void)
 	errno = saved;
 }
 
-void entrance_tell(const struct entrance *entrance, int listener)
+void entry_tell(const struct entry *entry, int listener)
 {
-	const struct admission_rule *rule = &entrance->config->admissions[entrance->section];
+	const struct admission_rule *rule = &entry->config->admissions[entry->section];
 	struct socket_name name;
 	struct record record = {
 		.event = EVENT_REJECTED,
-		.admission = entrance->admission,
-		.policy = entrance->config->admission_labels[entrance->section],
-		.observe = !entrance->rule,
-		.tokens = admission_tokens(entrance->admission, rule),
+		.admission = entry->admission,
+		.policy = entry->config->admission_labels[entry->section],
+		.observe = !entry->rule,
+		.tokens = admission_tokens(entry->admission, rule),
 		.capacity = rule->burst,
-		.queue = entrance->queue,
+		.queue = entry->queue,
 	};
 	int saved = errno;
 
@@ -84,36 +84,35 @@ void entrance_tell(const struct entrance *entrance, int listener)
 		record.listen = (const struct sockaddr *)&name.address;
 		record.listen_len = name.len;
 	}
-	announce(entrance->now);
-	report(&record, entrance->now);
+	announce(entry->now);
+	report(&record, entry->now);
 	errno = saved;
 }
 
-void entrance_judge(struct entrance *entrance, int listener)
+void entry_judge(struct entry *entry, int listener)
 {
 	const struct config *config = config_current();
 	const struct admission_rule *rule;
 	struct socket_name name;
 
-	entrance->rule = NULL;
-	entrance->config = config;
-	entrance->section = name_of(listener, &name)
-	                        ? listener_find(config, (struct sockaddr *)&name.address, name.len)
-	                        : -1;
-	if (entrance->section < 0)
+	entry->rule = NULL;
+	entry->config = config;
+	entry->section = name_of(listener, &name)
+	                     ? listener_find(config, (struct sockaddr *)&name.address, name.len)
+	                     : -1;
+	if (entry->section < 0)
 		return;
-	rule = &config->admissions[entrance->section];
+	rule = &config->admissions[entry->section];
 	if (rule->mode == MODE_OFF)
 		return;
-	entrance->now = monotonic();
-	entrance->admission = admission_of(config, entrance->section);
+	entry->now = monotonic();
+	entry->admission = admission_of(config, entry->section);
 	/* Where nobody is rejected the queue is what it would not be otherwise. */
-	entrance->queue = rule->mode == MODE_ENFORCE ? waiting_at(listener) : 0;
-	if (!entrance->admission ||
-	    admission_take(entrance->admission, rule, entrance->queue, entrance->now))
+	entry->queue = rule->mode == MODE_ENFORCE ? waiting_at(listener) : 0;
+	if (!entry->admission || admission_take(entry->admission, rule, entry->queue, entry->now))
 		return;
 	if (rule->mode == MODE_ENFORCE)
-		entrance->rule = rule;
+		entry->rule = rule;
 	else
-		entrance_tell(entrance, listener);
+		entry_tell(entry, listener);
 }

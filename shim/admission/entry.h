@@ -7,13 +7,13 @@
 #include "region/state.h"
 
 /* True if any listening socket has a section. Everybody else pays for no more than this. */
-static inline bool entrance_guarded(void)
+static inline bool entry_guarded(void)
 {
 	return shim_ready() && config_current()->listener_count > 0;
 }
 
 /* What was decided about one connection. */
-struct entrance {
+struct entry {
 	const struct admission_rule *rule; /* by which to reject it; NULL: it comes in */
 	const struct config *config;
 	struct admission *admission;
@@ -23,13 +23,13 @@ struct entrance {
 };
 
 /* Takes up a changed file, before a connection is there. errno is left alone. */
-void entrance_refresh(void);
+void entry_refresh(void);
 
 /* Judges and counts one connection taken from a listening socket; in observe mode also records what
  * would have been done. errno is left alone. Async-signal-safe. */
-void entrance_judge(struct entrance *entrance, int listener);
+void entry_judge(struct entry *entry, int listener);
 
 /* Records that it was rejected. errno is left alone. Async-signal-safe. */
-void entrance_tell(const struct entrance *entrance, int listener);
+void entry_tell(const struct entry *entry, int listener);
 
 #endif

@@ -36,7 +36,7 @@ static int64_t decorrelated(const struct backoff_rule *rule, int64_t previous, u
 	int64_t base = rule->base > 0 ? rule->base : 0, high;
 
 	if (previous > rule->cap)
-		previous = rule->cap; /* scribbled over: none above cap is ever drawn */
+		previous = rule->cap; /* corrupted: none above cap is ever drawn */
 	if (previous < base)
 		previous = base;
 	high = previous > INT64_MAX / 3 ? INT64_MAX : 3 * previous;

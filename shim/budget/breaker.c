@@ -19,7 +19,8 @@ enum { CLOSED, OPEN, HALF_OPEN };
 #define AGAIN_MIN (100 * NS_PER_MS)
 #define AGAIN_MAX NS_PER_S
 
-/* A rival changes the word under us only if it gets somewhere itself; this bounds a scribbler. */
+/* A rival changes the word under us only if it gets somewhere itself; this bounds a hostile writer.
+ */
 #define TURNS 64
 
 static int64_t word_of(int state, int64_t value)
@@ -27,7 +28,7 @@ static int64_t word_of(int state, int64_t value)
 	return (int64_t)((uint64_t)within(value, 0, VALUE_MAX) << 2 | (uint64_t)state);
 }
 
-/* What is neither open nor half open is closed, a scribble too. */
+/* What is neither open nor half open is closed, a corrupted word too. */
 static int state_of(int64_t word)
 {
 	int state = (int)(word & 3);
@@ -52,7 +53,7 @@ static bool change_to(struct breaker *breaker, int64_t *seen, int64_t next)
 
 /*
  * ns until an open breaker may be asked for probes. An end further off than there ever is one comes
- * from a longer open time before a reload, or from a scribble: it is moved up.
+ * from a longer open time before a reload, or from a corrupted word: it is moved up.
  */
 static int64_t open_left(struct breaker *breaker, const struct breaker_rule *rule, int64_t seen,
                          int64_t now)

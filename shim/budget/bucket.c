@@ -7,16 +7,16 @@
  * half-done state for a rival to see or for a dying process to leave behind. The one thing that a
  * death can lose is a floor payment between its two cells, which the floor makes good.
  *
- * Everything in the cells may be scribbled over by another process. Hence unsigned arithmetic on
+ * Everything in the cells may be corrupted by another process. Hence unsigned arithmetic on
  * clamped values throughout: no bit pattern overflows or leaves the range 0..capacity.
  */
 #include "budget/bucket.h"
 
 /*
  * A rival that read the clock later has moved `refilled` past our now. To move it back would pay
- * that time twice, so only what is further off than threads are held up is taken for a scribble or
- * another time namespace, and moved back. (A thread stopped for longer, between its clock and here,
- * has that time paid twice: one bucketful at most.)
+ * that time twice, so only what is further off than threads are held up is taken for a corrupted
+ * word or another time namespace, and moved back. (A thread stopped for longer, between its clock
+ * and here, has that time paid twice: one bucketful at most.)
  */
 #define LATE_AT_MOST (10 * NS_PER_S)
 
@@ -187,7 +187,7 @@ int64_t bucket_wait(struct bucket *bucket, const struct bucket_rule *rule, int64
 	if (now < 1)
 		now = 1;
 	if (refilled < 1 || refilled - now > LATE_AT_MOST)
-		refilled = now; /* scribbled over since bucket_level() */
+		refilled = now; /* corrupted since bucket_level() */
 
 	/* The inverse of floor_paid(), counted from the second that `refilled` lies in. */
 	within = (uint64_t)(refilled % NS_PER_S);

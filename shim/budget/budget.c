@@ -5,7 +5,7 @@
  * The cells are not changed together, and need not be: tokens keep their own sums (bucket.c), the
  * streak and the probe are each decided by one compare-and-swap, and the rest are hints whose worst
  * is one delay drawn wrong. Every value read is brought into range first, since another process may
- * have scribbled.
+ * have written garbage.
  */
 #include "budget/budget.h"
 #include "budget/strategy.h"
@@ -26,8 +26,8 @@ static int64_t in_streak(int64_t value)
 
 /*
  * ns until the probe falls due, counted from the admission in *last. An admission in the future is
- * one that a rival made with a clock read later than ours, or a scribble; both count as made now,
- * and the cell is mended, so that a wild value delays the probe by one interval and no more.
+ * one that a rival made with a clock read later than ours, or a corrupted word; both count as made
+ * now, and the cell is mended, so that a wild value delays the probe by one interval and no more.
  */
 static int64_t probe_wait(const struct account *account, int64_t now, int64_t *last)
 {
@@ -61,7 +61,7 @@ static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t
 	               bucket_wait(account->process, account->process_rule, cost, now));
 }
 
-/* The longest delay this policy draws; bounds what a scribbled due_at can do. */
+/* The longest delay this policy draws; bounds what a corrupted due_at can do. */
 static int64_t longest_delay(const struct policy *policy)
 {
 	return greater(greater(policy->backoff.cap, policy->backoff.min), 0);
@@ -158,8 +158,8 @@ int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t n
 
 /*
  * ns until the moment that the server asked for, as far as the policy obeys it. One further off
- * than that comes from a longer cap before a reload, or from a scribble, and is moved up: cut only,
- * it would be as far off the next time, and nothing would ever go again.
+ * than that comes from a longer cap before a reload, or from a corrupted word, and is moved up: cut
+ * only, it would be as far off the next time, and nothing would ever go again.
  */
 static int64_t asked_left(const struct account *account, int64_t now)
 {
@@ -186,7 +186,7 @@ void budget_retry_after(const struct account *account, int64_t wanted, int64_t n
 
 	now = moment(now);
 	until = later(now, lesser(wanted, cap));
-	/* One that lies further ahead than any may was scribbled. */
+	/* One that lies further ahead than any may was corrupted. */
 	if (until > now && (before < until || before > later(now, cap)))
 		STORE(*cell, until);
 }
@@ -344,7 +344,7 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	STORE(budget->failed_at, now);
 	drawn = LOAD(budget->drawn_at);
 	/* The first failure of a streak may have been the only one, and a client that tries again
-	 * once is no storm: that one goes. A gate drawn in the future was scribbled. */
+	 * once is no storm: that one goes. A gate drawn in the future was corrupted. */
 	if (seen <= 0)
 		STORE(budget->due_at, now);
 	else if (began >= drawn || drawn > now || LOAD(budget->due_at) == 0)

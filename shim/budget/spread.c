@@ -9,7 +9,7 @@
 #define COUNT_BITS 24
 #define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
 
-/* Scribbled over where it is no count. */
+/* Corrupted where it is no count. */
 static int64_t usual_of(const struct spread *spread)
 {
 	int64_t usual = LOAD(spread->usual);

@@ -17,7 +17,7 @@
  *
  * What is ours: only retries are refused, never a first try. There first tries are refused too.
  *
- * Counts are exact to a slice; a count that is scribbled over is a number like any other.
+ * Counts are exact to a slice; a count that is corrupted is a number like any other.
  */
 #include "budget/slices.h"
 #include "budget/strategy.h"

@@ -64,7 +64,7 @@ int64_t tokens_take(const struct account *account, const struct bucket_rule *rul
 
 /* What the retry under way has cost, to one caller only; 0: none is, or it has been forgotten. A
  * rival's retry may be the one that is forgotten, so that it earns where it would be repaid: more
- * than was taken is never given back, except by a scribble, which the cost bounds. */
+ * than was taken is never given back, except by a corrupted word, which the cost bounds. */
 static int64_t end_of_retry(const struct account *account)
 {
 	int64_t most = account->policy->cost, paid;

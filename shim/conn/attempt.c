@@ -69,14 +69,14 @@ static void look_at(struct attempt *try, const struct name_hit *hit, struct evid
 	evidence->asked = demand_is_new(slot, evidence->quiet         ? 0
 	                                      : try->answered.run > 0 ? try->answered.at
 	                                                              : failed_at) &&
-	                  !habit_has_no_excuse(destination) && !demand_serves_many();
+	                  !profile_has_no_excuse(destination) && !demand_serves_many();
 	if (evidence->quiet)
 		return;
 	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
 	evidence->again =
 	    try->answered.run > 0 &&
-	    (habit_is_shared(destination) || habit_tries_again(destination, try->answered.run));
+	    (profile_is_shared(destination) || profile_tries_again(destination, try->answered.run));
 	evidence->looped = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
 	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
 }

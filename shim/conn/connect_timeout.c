@@ -49,7 +49,7 @@ static bool set_patience(int fd, bool is_unix, int64_t ms)
 	           : real.setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value, sizeof(value)) == 0;
 }
 
-bool bound_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns)
+bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns)
 {
 	const uint32_t ours = TRAIT_BOUNDED | (is_unix ? TRAIT_BOUNDED_UNIX : 0);
 	int64_t ms = ns / NS_PER_MS, was;
@@ -73,7 +73,7 @@ bool bound_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns)
 	return done;
 }
 
-void bound_undo(int fd, struct socket_entry *entry)
+void connect_timeout_undo(int fd, struct socket_entry *entry)
 {
 	const uint32_t ours = TRAIT_BOUNDED | TRAIT_BOUNDED_UNIX;
 	unsigned int traits = atomic_fetch_and(&entry->traits, ~ours);
@@ -88,7 +88,7 @@ void bound_undo(int fd, struct socket_entry *entry)
 	errno = saved;
 }
 
-void bound_lift(int fd, struct socket_entry *entry)
+void connect_timeout_lift(int fd, struct socket_entry *entry)
 {
 	struct tcp_info info = { .tcpi_state = 0 };
 	socklen_t len = sizeof(info);
@@ -100,5 +100,5 @@ void bound_lift(int fd, struct socket_entry *entry)
 
 	errno = saved;
 	if (!goes_on)
-		bound_undo(fd, entry);
+		connect_timeout_undo(fd, entry);
 }

@@ -13,12 +13,12 @@
 /* Bounds a connect that fd is about to make to ns; on TCP to a second at least, which is when the
  * kernel first looks. False: the host has set a bound of
  * its own, which holds, or the socket knows none (MPTCP, SCTP). */
-bool bound_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns);
+bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns);
 
 /* Takes off what is still as we set it. */
-void bound_undo(int fd, struct socket_entry *entry);
+void connect_timeout_undo(int fd, struct socket_entry *entry);
 
 /* The same, unless the connect is still under way. */
-void bound_lift(int fd, struct socket_entry *entry);
+void connect_timeout_lift(int fd, struct socket_entry *entry);
 
 #endif

@@ -127,7 +127,7 @@ static bool measure(struct datagram *datagram)
 	return true;
 }
 
-void datagram_failed(const struct exchange *one, enum failure failure, int err)
+void datagram_failed(const struct sent_datagram *one, enum failure failure, int err)
 {
 	struct trial trial = {
 		.destination = destination_at(one->slot, one->generation),
@@ -168,18 +168,18 @@ static bool find_peer(struct datagram *datagram, int fd, const struct sockaddr *
 static bool judge(struct datagram *datagram, const struct name_hit *hit)
 {
 	struct attempt *try = &datagram->try;
-	struct exchange *sent = &datagram->sent;
-	struct exchange failed;
+	struct sent_datagram *sent = &datagram->sent;
+	struct sent_datagram failed;
 
 	sent->mark = hash_parts(datagram->parts, datagram->count, datagram->size);
 	if (sent->mark == 0)
 		return false;
-	if (exchange_is_open(sent)) {
+	if (datagrams_is_open(sent)) {
 		if (is_corked(try->fd) || has_error(try->fd)) {
 			try->status = true;
 			return true;
 		}
-		try->repeats = exchange_repeated(sent, try->account.policy->horizon, &failed);
+		try->repeats = datagrams_repeated(sent, try->account.policy->horizon, &failed);
 		if (try->repeats)
 			datagram_failed(&failed, FAILURE_TIMEOUT, 0);
 		try->began = monotonic();
@@ -212,7 +212,7 @@ bool datagram_begin(struct datagram *datagram, int fd, const struct iovec *parts
 	try->trial.place = hit.place;
 	if (!attempt_open_account(try))
 		goto out;
-	datagram->sent = (struct exchange) {
+	datagram->sent = (struct sent_datagram) {
 		.cookie = datagram_cookie(fd),
 		.peer = datagram_peer(&address),
 		.at = try->began,
@@ -237,10 +237,10 @@ static void settle_failed(struct datagram *datagram, int err)
 {
 	struct attempt *try = &datagram->try;
 	enum failure failure = err == EAGAIN ? FAILURE_NONE : failure_of(err, false);
-	struct exchange failed;
+	struct sent_datagram failed;
 
-	if (failure &&
-	    exchange_overdue(datagram->sent.cookie, datagram->sent.process, 0, try->began, &failed))
+	if (failure && datagrams_overdue(datagram->sent.cookie, datagram->sent.process, 0,
+	                                 try->began, &failed))
 		datagram_failed(&failed, failure, err);
 	else if (failure && !try->status) {
 		outcome_failure(&try->trial, failure, err, 0);
@@ -253,7 +253,7 @@ static void settle_failed(struct datagram *datagram, int err)
 ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 {
 	struct attempt *try = &datagram->try;
-	struct exchange *sent = &datagram->sent;
+	struct sent_datagram *sent = &datagram->sent;
 	int err = errno;
 
 	if (result < 0) {
@@ -271,7 +271,7 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 		sent->flying = traits & TRAIT_FLYING;
 		sent->paid = try->paid;
 		sent->permit = try->permit;
-		exchange_add(sent);
+		datagrams_add(sent);
 	}
 	errno = err;
 	return result;

@@ -27,7 +27,7 @@ static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
 }
 
 /* refused: the name server says that it could not. */
-static void answered(const struct exchange *last, bool refused)
+static void answered(const struct sent_datagram *last, bool refused)
 {
 	struct destination *destination = destination_at(last->slot, last->generation);
 	struct trial trial = {
@@ -69,18 +69,18 @@ ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockad
                           socklen_t len, const struct iovec *parts, size_t count)
 {
 	int saved = errno;
-	struct exchange one;
+	struct sent_datagram one;
 
 	/* A peek takes nothing in but an error. */
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) || !shim_ready() ||
-	    exchange_none() || thread_in_lookup())
+	    datagrams_none() || thread_in_lookup())
 		return result;
 	if (result >= 0) {
 		uint64_t cookie = datagram_cookie(fd), peer = sender(fd, from, len);
-		struct exchange last = { 0 };
+		struct sent_datagram last = { 0 };
 		bool probe = false;
 
-		while (exchange_answered(cookie, peer, &one)) {
+		while (datagrams_answered(cookie, peer, &one)) {
 			struct destination *of = destination_at(one.slot, one.generation);
 
 			if (of && one.mark) /* one that failed has been ended */
@@ -93,14 +93,14 @@ ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockad
 		if (last.cookie)
 			answered(&last, dns_is_failure(parts, count, (size_t)result));
 	} else if (saved == EAGAIN) {
-		if (ran_out(fd, flags) && exchange_overdue(datagram_cookie(fd), thread_process(),
-		                                           EXCHANGE_PATIENCE, monotonic(), &one))
+		if (ran_out(fd, flags) && datagrams_overdue(datagram_cookie(fd), thread_process(),
+		                                            DATAGRAM_TIMEOUT, monotonic(), &one))
 			datagram_failed(&one, FAILURE_TIMEOUT, 0);
 	} else {
 		enum failure failure = failure_of(saved, false);
 
 		if (failure &&
-		    exchange_overdue(datagram_cookie(fd), thread_process(), 0, monotonic(), &one))
+		    datagrams_overdue(datagram_cookie(fd), thread_process(), 0, monotonic(), &one))
 			datagram_failed(&one, failure, saved);
 	}
 	errno = saved;
@@ -124,24 +124,24 @@ void datagram_end(int fd)
 	int saved = errno;
 	int64_t now = monotonic();
 	int32_t process = thread_process_noted();
-	struct exchange one;
+	struct sent_datagram one;
 	uint64_t cookie;
 
 	datagram_forget_pieces(fd);
-	if (exchange_none() || process == 0)
+	if (datagrams_none() || process == 0)
 		return;
 	cookie = datagram_cookie(fd);
-	if (exchange_waits(cookie, process, 0, now) && lives_on(fd, cookie))
+	if (datagrams_waits(cookie, process, 0, now) && lives_on(fd, cookie))
 		goto out;
-	while (exchange_overdue(cookie, process, EXCHANGE_PATIENCE, now, &one))
+	while (datagrams_overdue(cookie, process, DATAGRAM_TIMEOUT, now, &one))
 		datagram_failed(&one, FAILURE_TIMEOUT, 0);
-	while (exchange_overdue(cookie, process, 0, now, &one)) {
+	while (datagrams_overdue(cookie, process, 0, now, &one)) {
 		struct destination *of = destination_at(one.slot, one.generation);
 
 		if (of)
 			flight_end_datagram(of, &one);
 	}
-	exchange_drop(cookie, process);
+	datagrams_drop(cookie, process);
 out:
 	errno = saved;
 }

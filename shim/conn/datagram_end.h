@@ -17,7 +17,7 @@ uint64_t datagram_cookie(int fd);
 uint64_t datagram_peer(const struct address *address);
 
 /* Counts a datagram that was not answered. err: what the host was told of it, or 0. */
-void datagram_failed(const struct exchange *one, enum failure failure, int err);
+void datagram_failed(const struct sent_datagram *one, enum failure failure, int err);
 
 /* What has been begun with MSG_MORE on a number goes with its socket. */
 void datagram_forget_pieces(int fd);

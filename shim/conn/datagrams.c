@@ -16,14 +16,14 @@ struct entry {
 	_Atomic(bool) retry, probe, flying, paid, permit;
 };
 
-static struct entry table[EXCHANGES];
+static struct entry table[DATAGRAMS];
 
 /* One more than the highest place ever used: most hosts wait for few answers at a time. */
 static _Atomic(int) highest;
 
-static struct exchange read_entry(struct entry *entry)
+static struct sent_datagram read_entry(struct entry *entry)
 {
-	return (struct exchange) {
+	return (struct sent_datagram) {
 		.cookie = atomic_load_explicit(&entry->cookie, memory_order_acquire),
 		.mark = LOAD(entry->mark),
 		.peer = LOAD(entry->peer),
@@ -42,7 +42,7 @@ static struct exchange read_entry(struct entry *entry)
 	};
 }
 
-static bool is_open(const struct exchange *one)
+static bool is_open(const struct sent_datagram *one)
 {
 	return one->cookie != 0 && one->mark != 0;
 }
@@ -53,8 +53,8 @@ static struct entry *place_for(int64_t *at)
 	struct entry *best = NULL;
 	bool best_open = true;
 
-	for (int i = 0; i < EXCHANGES; i++) {
-		struct exchange one = read_entry(&table[i]);
+	for (int i = 0; i < DATAGRAMS; i++) {
+		struct sent_datagram one = read_entry(&table[i]);
 
 		if (one.cookie == 0) {
 			int high = LOAD(highest);
@@ -74,7 +74,7 @@ static struct entry *place_for(int64_t *at)
 	return best;
 }
 
-void exchange_add(const struct exchange *sent)
+void datagrams_add(const struct sent_datagram *sent)
 {
 	struct entry *entry;
 	int64_t at;
@@ -104,7 +104,7 @@ void exchange_add(const struct exchange *sent)
 	atomic_store_explicit(&entry->cookie, sent->cookie, memory_order_release);
 }
 
-bool exchange_none(void)
+bool datagrams_none(void)
 {
 	for (int i = 0; i < LOAD(highest); i++)
 		if (LOAD(table[i].cookie) != 0)
@@ -112,16 +112,16 @@ bool exchange_none(void)
 	return true;
 }
 
-static bool goes_to(const struct exchange *one, const struct exchange *next)
+static bool goes_to(const struct sent_datagram *one, const struct sent_datagram *next)
 {
 	return is_open(one) && one->slot == next->slot && one->generation == next->generation &&
 	       one->process == next->process;
 }
 
-bool exchange_is_open(const struct exchange *next)
+bool datagrams_is_open(const struct sent_datagram *next)
 {
 	for (int i = 0; i < LOAD(highest); i++) {
-		struct exchange one = read_entry(&table[i]);
+		struct sent_datagram one = read_entry(&table[i]);
 
 		if (goes_to(&one, next))
 			return true;
@@ -135,21 +135,22 @@ static bool free_entry(struct entry *entry, uint64_t cookie)
 }
 
 /* One caller wins, so each counts once. */
-static bool fail(struct entry *entry, const struct exchange *one)
+static bool fail(struct entry *entry, const struct sent_datagram *one)
 {
 	uint64_t mark = one->mark;
 
 	return atomic_compare_exchange_strong(&entry->mark, &mark, 0);
 }
 
-bool exchange_repeated(const struct exchange *next, int64_t horizon, struct exchange *failed)
+bool datagrams_repeated(const struct sent_datagram *next, int64_t horizon,
+                        struct sent_datagram *failed)
 {
 	for (;;) {
 		struct entry *best = NULL;
 		bool best_same = false;
 
 		for (int i = 0; i < LOAD(highest); i++) {
-			struct exchange one = read_entry(&table[i]);
+			struct sent_datagram one = read_entry(&table[i]);
 			bool same = one.mark == next->mark;
 			int64_t age = next->at - one.at;
 
@@ -159,7 +160,7 @@ bool exchange_repeated(const struct exchange *next, int64_t horizon, struct exch
 				free_entry(&table[i], one.cookie);
 				continue;
 			}
-			if (!same && (age < EXCHANGE_PATIENCE ||
+			if (!same && (age < DATAGRAM_TIMEOUT ||
 			              (one.cookie != next->cookie && one.owner != next->owner)))
 				continue;
 			if (!best || (same && !best_same) ||
@@ -176,10 +177,10 @@ bool exchange_repeated(const struct exchange *next, int64_t horizon, struct exch
 	}
 }
 
-bool exchange_waits(uint64_t cookie, int32_t process, int64_t least, int64_t now)
+bool datagrams_waits(uint64_t cookie, int32_t process, int64_t least, int64_t now)
 {
 	for (int i = 0; i < LOAD(highest); i++) {
-		struct exchange one = read_entry(&table[i]);
+		struct sent_datagram one = read_entry(&table[i]);
 
 		if (one.cookie == cookie && is_open(&one) && one.process == process &&
 		    now - one.at >= least)
@@ -188,14 +189,14 @@ bool exchange_waits(uint64_t cookie, int32_t process, int64_t least, int64_t now
 	return false;
 }
 
-bool exchange_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t now,
-                      struct exchange *failed)
+bool datagrams_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t now,
+                       struct sent_datagram *failed)
 {
 	for (;;) {
 		struct entry *best = NULL;
 
 		for (int i = 0; i < LOAD(highest); i++) {
-			struct exchange one = read_entry(&table[i]);
+			struct sent_datagram one = read_entry(&table[i]);
 
 			if (one.cookie != cookie || !is_open(&one) || one.process != process ||
 			    now - one.at < least || (best && one.at >= failed->at))
@@ -210,7 +211,7 @@ bool exchange_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t n
 	}
 }
 
-bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *one)
+bool datagrams_answered(uint64_t cookie, uint64_t peer, struct sent_datagram *one)
 {
 	for (int i = 0; i < LOAD(highest); i++) {
 		*one = read_entry(&table[i]);
@@ -221,7 +222,7 @@ bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *one)
 	return false;
 }
 
-void exchange_drop(uint64_t cookie, int32_t process)
+void datagrams_drop(uint64_t cookie, int32_t process)
 {
 	for (int i = 0; i < LOAD(highest); i++)
 		if (LOAD(table[i].cookie) == cookie && LOAD(table[i].process) == process)

@@ -6,7 +6,7 @@
  * of it.
  *
  * The rule: a datagram repeats an earlier one to the same destination that is still unanswered if
- * it has the same bytes (a retransmission), or if that one has waited for EXCHANGE_PATIENCE and was
+ * it has the same bytes (a retransmission), or if that one has waited for DATAGRAM_TIMEOUT and was
  * sent on the same socket or by the same thread (a new query, or a new socket for each try). Two
  * questions in a row, as for the IPv4 and the IPv6 address of a name, repeat nothing.
  *
@@ -19,12 +19,12 @@
 
 #include <stdbool.h>
 
-#define EXCHANGES 256
+#define DATAGRAMS 256
 
 /* A host with a timer of a second sets it before it sends, or counts in whole milliseconds. */
-#define EXCHANGE_PATIENCE (900 * NS_PER_MS)
+#define DATAGRAM_TIMEOUT (900 * NS_PER_MS)
 
-struct exchange {
+struct sent_datagram {
 	uint64_t cookie;           /* of the socket */
 	uint64_t mark;             /* hash of the bytes, not 0 */
 	uint64_t peer;             /* hash of the address it went to, 0 = any may answer */
@@ -39,32 +39,33 @@ struct exchange {
 };
 
 /* A datagram was sent. */
-void exchange_add(const struct exchange *sent);
+void datagrams_add(const struct sent_datagram *sent);
 
 /* True if nothing is known of any datagram: the question that costs least. */
-bool exchange_none(void);
+bool datagrams_none(void);
 
 /* True if an unanswered datagram to the destination of `next` is on the books. */
-bool exchange_is_open(const struct exchange *next);
+bool datagrams_is_open(const struct sent_datagram *next);
 
 /* Finds the unanswered datagram that `next` (cookie, mark, slot, generation, owner, process, at =
  * now) repeats, by the rule above, and takes it off the unanswered ones: it has failed. Those
  * older than horizon ns are forgotten instead. False: next repeats nothing. */
-bool exchange_repeated(const struct exchange *next, int64_t horizon, struct exchange *failed);
+bool datagrams_repeated(const struct sent_datagram *next, int64_t horizon,
+                        struct sent_datagram *failed);
 
 /* True if an unanswered datagram of a socket has waited for `least` ns. */
-bool exchange_waits(uint64_t cookie, int32_t process, int64_t least, int64_t now);
+bool datagrams_waits(uint64_t cookie, int32_t process, int64_t least, int64_t now);
 
 /* Takes the oldest such datagram off the unanswered ones: it has failed. */
-bool exchange_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t now,
-                      struct exchange *failed);
+bool datagrams_overdue(uint64_t cookie, int32_t process, int64_t least, int64_t now,
+                       struct sent_datagram *failed);
 
 /* A datagram came from `peer` (0: from somebody) on a socket: that answers everything it asked
  * there, also what has failed in the meantime. Takes one of those off at each call. False: there is
  * none, or no more. */
-bool exchange_answered(uint64_t cookie, uint64_t peer, struct exchange *one);
+bool datagrams_answered(uint64_t cookie, uint64_t peer, struct sent_datagram *one);
 
 /* The socket is gone. */
-void exchange_drop(uint64_t cookie, int32_t process);
+void datagrams_drop(uint64_t cookie, int32_t process);
 
 #endif

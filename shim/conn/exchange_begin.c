@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a turn begins: by a request, which may turn out not to have gone. */
+/* How an exchange begins: by a request, which may turn out not to have gone. */
 #include "conn/exchange_begin.h"
 
 #include "sys/real.h"
@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-struct socket_entry *asking_entry(int fd)
+struct socket_entry *exchange_begin_entry(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
@@ -21,7 +21,7 @@ struct socket_entry *asking_entry(int fd)
 	                                                : !socket_identify(fd, entry)))
 		return NULL;
 	if (LOAD(entry->traits) & TRAIT_BOUNDED) /* the host left the connect before its end */
-		bound_lift(fd, entry);
+		connect_timeout_lift(fd, entry);
 	return entry;
 }
 
@@ -34,11 +34,11 @@ static void lives(int fd, struct socket_entry *entry)
 	struct trial trial;
 
 	if ((traits & TRAIT_SERVED && !(traits & TRAIT_CARRIER)) ||
-	    !ending_wanted(entry, &trial, &account) ||
-	    monotonic() - LOAD(entry->since) < account.policy->min_life || !oracle_alive(fd))
+	    !exchange_end_wanted(entry, &trial, &account) ||
+	    monotonic() - LOAD(entry->since) < account.policy->min_life || !tcp_info_alive(fd))
 		return;
 	if (!socket_believe(fd, entry) ||
-	    atomic_fetch_or(&entry->traits, TRAIT_LIVED) & TRAIT_LIVED)
+	    atomic_fetch_or(&entry->traits, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
 		return;
 	socket_phase(fd, entry, PHASE_ASKED);
 	outcome_success(&trial);
@@ -47,12 +47,12 @@ static void lives(int fd, struct socket_entry *entry)
 static void asked(struct socket_entry *entry, uint32_t print)
 {
 	if (!(LOAD(entry->traits) & TRAIT_SERVED)) {
-		hindsight_first(entry, print);
+		feedback_first(entry, print);
 	} else if (LOAD(entry->traits) & TRAIT_AGAIN) {
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGAIN);
 		atomic_store_explicit(&entry->print, print, memory_order_relaxed);
 	} else {
-		hindsight_next(entry, print);
+		feedback_next(entry, print);
 	}
 }
 
@@ -60,19 +60,19 @@ static void asked(struct socket_entry *entry, uint32_t print)
 static void late(int fd, struct socket_entry *entry, uint32_t print)
 {
 	if (LOAD(entry->traits) & TRAIT_SERVED)
-		hindsight_late(entry, print);
+		feedback_late(entry, print);
 	else
-		hindsight_first(entry, print);
+		feedback_first(entry, print);
 	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
 }
 
-uint32_t asking_begin(int fd, uint32_t print)
+uint32_t exchange_begin_begin(int fd, uint32_t print)
 {
 	struct socket_entry *entry;
 	int saved = errno;
 	enum phase phase;
 
-	entry = asking_entry(fd);
+	entry = exchange_begin_entry(fd);
 	if (!entry)
 		goto out;
 	phase = LOAD(entry->phase);
@@ -87,7 +87,7 @@ out:
 	return print;
 }
 
-void asking_take_back(int fd)
+void exchange_begin_take_back(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 	unsigned int traits;
@@ -101,7 +101,7 @@ void asking_take_back(int fd)
 		trait_add(entry, TRAIT_AGAIN); /* judged, and paid for */
 }
 
-void asking_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print)
+void exchange_begin_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print)
 {
 	if (phase == PHASE_ASKED && print)
 		late(fd, entry, print);

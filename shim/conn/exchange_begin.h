@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a turn of a connection begins, as traffic.c and inside.c see it. Async-signal-safe. */
+/* How an exchange on a connection begins, as traffic.c and tls_traffic.c see it. Async-signal-safe.
+ */
 #ifndef RETRYBUDGET_CONN_EXCHANGE_BEGIN_H
 #define RETRYBUDGET_CONN_EXCHANGE_BEGIN_H
 
@@ -7,16 +8,16 @@
 
 /* The entry of a watched number, or NULL if it turns out to be somebody else's. errno may change.
  */
-struct socket_entry *asking_entry(int fd);
+struct socket_entry *exchange_begin_entry(int fd);
 
 /* A request is about to be sent. print: as looked at. Returns TRAFFIC_BEGUN, or print if that is
- * still to be told to asking_went(). errno is left alone. */
-uint32_t asking_begin(int fd, uint32_t print);
+ * still to be told to exchange_begin_went(). errno is left alone. */
+uint32_t exchange_begin_begin(int fd, uint32_t print);
 
 /* It went. phase: as it was read. errno may change. */
-void asking_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print);
+void exchange_begin_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print);
 
 /* The request that has begun did not go. errno may change. */
-void asking_take_back(int fd);
+void exchange_begin_take_back(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a turn ends: by a reply, which may say that the request failed, or by none. */
+/* How an exchange ends: by a reply, which may say that the request failed, or by none. */
 #include "conn/exchange_end.h"
 
 #include "sys/real.h"
@@ -16,7 +16,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
-bool ending_wanted(const struct socket_entry *entry, struct trial *trial, struct account *account)
+bool exchange_end_wanted(const struct socket_entry *entry, struct trial *trial,
+                         struct account *account)
 {
 	if (!trial_of(entry, trial))
 		return false;
@@ -38,9 +39,9 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
 		return;
 	if (first && trial_of(entry, &trial))
-		waiting_answered(trial.destination, oracle_answer_time(fd, entry));
+		answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
 	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PARTIAL));
-	if (ending_wanted(entry, &trial, &account)) {
+	if (exchange_end_wanted(entry, &trial, &account)) {
 		if (socket_believe(fd, entry))
 			outcome_success(&trial);
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
@@ -77,8 +78,8 @@ static void rejected(int fd, struct socket_entry *entry, enum phase phase,
 	flight_give_back(&trial, kept);
 }
 
-void ending_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
-                 size_t n)
+void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
+                       size_t n)
 {
 	struct http_reply reply = { 0 };
 	struct trial trial;
@@ -127,8 +128,8 @@ static bool is_settings(const struct iovec *part, size_t n)
 	       (frame[5] | frame[6] | frame[7] | frame[8]) == 0;
 }
 
-void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
-                  size_t count, size_t n)
+void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
+                        const struct iovec *parts, size_t count, size_t n)
 {
 	struct http_reply reply = { 0 };
 	struct account account;
@@ -174,11 +175,11 @@ void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const st
 static bool is_of_connect(int fd, const struct socket_entry *entry, enum phase phase)
 {
 	return phase == PHASE_CONNECTING ||
-	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !oracle_met(fd));
+	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !tcp_info_met(fd));
 }
 
-void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
-                  int err)
+void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
+                        int err)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
@@ -191,11 +192,11 @@ void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum fai
 	 * where the reset came before any acknowledgement. */
 	bool idle = traits & TRAIT_TIMED_OUT ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	            (traits & TRAIT_SEALED && phase == PHASE_OPEN) ||
+	            (traits & TRAIT_HANDSHAKE_DONE && phase == PHASE_OPEN) ||
 	            (traits & TRAIT_SERVED &&
-	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !oracle_taken(fd))));
+	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
 
-	if (idle || oracle_is_own(fd)) {
+	if (idle || tcp_info_is_own(fd)) {
 		if (socket_move(fd, entry, phase, PHASE_DONE) && idle)
 			loss_seen(entry);
 		return;
@@ -206,7 +207,7 @@ void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum fai
 	kept = flight_keep(entry);
 	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
 		outcome_failure(&trial, failure, connecting ? err : 0, 0);
-	if (traits & TRAIT_LIVED)
+	if (traits & TRAIT_ONE_WAY)
 		loss_seen(entry);
 	flight_give_back(&trial, kept);
 }
@@ -242,7 +243,7 @@ static void begun(int fd, struct socket_entry *entry, enum phase phase, int flag
 	flight_give_back(&trial, kept);
 }
 
-void ending_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
+void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
 {
 	enum failure failure;
 	struct trial trial;
@@ -257,7 +258,7 @@ void ending_error(int fd, struct socket_entry *entry, enum phase phase, int err,
 		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
 		 * answer may still come, so the phase stays. */
 		if (phase != PHASE_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
-		    ran_out(fd, entry, flags) && oracle_waited(fd, entry) &&
+		    ran_out(fd, entry, flags) && tcp_info_waited(fd, entry) &&
 		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
 		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
 			flight_timed_out(entry, &trial);
@@ -265,5 +266,5 @@ void ending_error(int fd, struct socket_entry *entry, enum phase phase, int err,
 	}
 	failure = failure_of(err, false);
 	if (failure)
-		ending_close(fd, entry, phase, failure, err);
+		exchange_end_close(fd, entry, phase, failure, err);
 }

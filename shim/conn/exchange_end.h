@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a turn of a connection ends, as traffic.c sees it. Each outcome counts once, whoever sees it.
- * entry: of fd, and believed as far as traffic.c does; phase: as it was read. errno may change.
- * Async-signal-safe.
+ * How an exchange on a connection ends, as traffic.c sees it. Each outcome counts once, whoever
+ * sees it. entry: of fd, and believed as far as traffic.c does; phase: as it was read. errno may
+ * change. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_CONN_EXCHANGE_END_H
 #define RETRYBUDGET_CONN_EXCHANGE_END_H
@@ -19,22 +19,23 @@ static inline void trait_add(struct socket_entry *entry, unsigned int trait)
 
 /* True if a success would change the budget: streak, or a bucket that is not full. Fills in trial
  * and account, which are not valid if there is no destination any more. */
-bool ending_wanted(const struct socket_entry *entry, struct trial *trial, struct account *account);
+bool exchange_end_wanted(const struct socket_entry *entry, struct trial *trial,
+                         struct account *account);
 
 /* n bytes came, into these parts; count 0: into none that can be looked at. */
-void ending_reply(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
-                  size_t count, size_t n);
+void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
+                        const struct iovec *parts, size_t count, size_t n);
 
 /* More came of the head of a reply that says that its request failed (PHASE_HEAD). */
-void ending_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
-                 size_t n);
+void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
+                       size_t n);
 
 /* The connection ended without an answer. err: what the host was told, 0 = the end of the stream.
  */
-void ending_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
-                  int err);
+void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
+                        int err);
 
 /* A read or a write failed with err. flags: as for recv. */
-void ending_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags);
+void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags);
 
 #endif

@@ -18,12 +18,12 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	uint32_t run = failure->run;
 
 	if (failure->counted)
-		habit_tried_again(destination, run);
+		profile_tried_again(destination, run);
 	/* After a connect that was held back most of the pause is ours. */
 	if (failure->counted && !failure->held)
-		habit_paused(destination, LOAD(entry->began) - failure->at);
+		profile_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
-		habit_answered(destination, failure->owner != LOAD(entry->owner));
+		profile_answered(destination, failure->owner != LOAD(entry->owner));
 	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
 	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
 	if (failure->counted)
@@ -81,26 +81,26 @@ static bool is_asked_for(const struct socket_entry *entry)
 	return failed_at >= monotonic() - account.policy->horizon;
 }
 
-uint32_t hindsight_look(struct socket_entry *entry, const void *data, size_t n)
+uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n)
 {
 	struct iovec part = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
 
-	return hindsight_look_parts(entry, &part, 1);
+	return feedback_look_parts(entry, &part, 1);
 }
 
-uint32_t hindsight_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
+uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
-	return is_asked_for(entry) ? fingerprint_look(entry, parts, count) : 0;
+	return is_asked_for(entry) ? pieces_look(entry, parts, count) : 0;
 }
 
-uint32_t hindsight_look_message(struct socket_entry *entry, const struct msghdr *message)
+uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message)
 {
 	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
-	           ? fingerprint_look(entry, message->msg_iov, message->msg_iovlen)
+	           ? pieces_look(entry, message->msg_iov, message->msg_iovlen)
 	           : 0;
 }
 
-void hindsight_first(struct socket_entry *entry, uint32_t print)
+void feedback_first(struct socket_entry *entry, uint32_t print)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct unanswered answered = {
@@ -123,7 +123,7 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 	STORE(entry->print, print);
 	same = answered.run && answered.print == print;
 	if (traits & TRAIT_EXCUSED && answered.print)
-		habit_excused(trial.destination, !same);
+		profile_excused(trial.destination, !same);
 	if (same) {
 		is_again(entry, trial.destination, &answered);
 		return;
@@ -146,12 +146,12 @@ void hindsight_first(struct socket_entry *entry, uint32_t print)
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
 	 */
 	if (answered.counted && !(traits & TRAIT_PASSED))
-		habit_went_on(trial.destination, answered.run);
+		profile_went_on(trial.destination, answered.run);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
 }
 
-void hindsight_next(struct socket_entry *entry, uint32_t print)
+void feedback_next(struct socket_entry *entry, uint32_t print)
 {
 	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_REPLY_FAILED;
 
@@ -162,7 +162,7 @@ void hindsight_next(struct socket_entry *entry, uint32_t print)
 	is_new(entry);
 }
 
-void hindsight_late(struct socket_entry *entry, uint32_t print)
+void feedback_late(struct socket_entry *entry, uint32_t print)
 {
 	struct unanswered other;
 	struct account account;

@@ -17,21 +17,21 @@
  * last of it; 0 unless its destination has failed lately: while all is well nothing is looked at.
  * data: n bytes, looked at only if they are there. Before the call, for afterwards another thread
  * may have had the reply, and freed them. */
-uint32_t hindsight_look(struct socket_entry *entry, const void *data, size_t n);
+uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n);
 
 /* The same of what is written in parts. */
-uint32_t hindsight_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count);
+uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
-uint32_t hindsight_look_message(struct socket_entry *entry, const struct msghdr *message);
+uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message);
 
 /* The first request of a connection went out. print: as looked at before. */
-void hindsight_first(struct socket_entry *entry, uint32_t print);
+void feedback_first(struct socket_entry *entry, uint32_t print);
 
 /* Another request on a kept connection did: it is nobody's retry. */
-void hindsight_next(struct socket_entry *entry, uint32_t print);
+void feedback_next(struct socket_entry *entry, uint32_t print);
 
 /* The last of a request on a kept connection did, whose first was sent before anything could be
  * said of it: it may be somebody's retry. */
-void hindsight_late(struct socket_entry *entry, uint32_t print);
+void feedback_late(struct socket_entry *entry, uint32_t print);
 
 #endif

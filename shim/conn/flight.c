@@ -77,7 +77,7 @@ void flight_end_attempt(struct attempt *try)
 	try->permit = false;
 }
 
-void flight_end_datagram(struct destination *destination, const struct exchange *one)
+void flight_end_datagram(struct destination *destination, const struct sent_datagram *one)
 {
 	unsigned int traits = (one->flying ? TRAIT_FLYING : 0) | (one->permit ? TRAIT_PERMIT : 0) |
 	                      (one->paid ? TRAIT_PAID : 0);

@@ -38,7 +38,7 @@ void flight_timed_out(struct socket_entry *entry, const struct trial *trial);
 void flight_end_attempt(struct attempt *try);
 
 /* The same of a datagram, by what was kept of it. */
-struct exchange;
-void flight_end_datagram(struct destination *destination, const struct exchange *one);
+struct sent_datagram;
+void flight_end_datagram(struct destination *destination, const struct sent_datagram *one);
 
 #endif

@@ -6,9 +6,10 @@
  * Why no parser library. Debian's are http-parser (given up by its authors in 2022) and, inside
  * Node, llhttp. Both find the next status line by following every body, so all reads of a
  * connection would have to pass through them: http-parser takes 6,000 instructions for a common
- * reply of 230 bytes, where the data path of the shim has some tens for the whole turn. The socket
- * table already knows where a reply begins (conn/sockets.h), and nearly every reply is settled by
- * its first 13 bytes. What is left is two short grammars, the status line and one header field.
+ * reply of 230 bytes, where the data path of the shim has some tens for the whole exchange. The
+ * socket table already knows where a reply begins (conn/sockets.h), and nearly every reply is
+ * settled by its first 13 bytes. What is left is two short grammars, the status line and one header
+ * field.
  */
 #ifndef RETRYBUDGET_CONN_HTTP_H
 #define RETRYBUDGET_CONN_HTTP_H

@@ -52,7 +52,7 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct
 		return;
 	}
 	evidence->asked = demand_is_new(destination_slot(destination), answered->at) &&
-	                  !habit_has_no_excuse(destination);
+	                  !profile_has_no_excuse(destination);
 	evidence->looped = true;
 }
 

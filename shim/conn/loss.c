@@ -27,7 +27,7 @@ static void say(struct destination *destination, const char *label, const struct
 
 void loss_seen(const struct socket_entry *entry)
 {
-	const unsigned int served = TRAIT_SERVED | TRAIT_LIVED;
+	const unsigned int served = TRAIT_SERVED | TRAIT_ONE_WAY;
 	unsigned int traits = LOAD(entry->traits);
 	const struct config *config = config_current();
 	struct account account;

@@ -63,7 +63,7 @@ static struct place *claim_room(uintptr_t block)
 	return NULL;
 }
 
-void request_enter(const void *block, const struct request *request)
+void pending_lookup_enter(const void *block, const struct request *request)
 {
 	struct place *place = claim((uintptr_t)block);
 
@@ -85,7 +85,7 @@ void request_enter(const void *block, const struct request *request)
 	atomic_store(&place->block, (uintptr_t)block);
 }
 
-bool request_take(const void *block, struct request *request)
+bool pending_lookup_take(const void *block, struct request *request)
 {
 	struct place *place = claim((uintptr_t)block);
 

@@ -18,10 +18,10 @@ struct request {
 };
 
 /* Notes a request. One that is noted at this address already is forgotten. */
-void request_enter(const void *block, const struct request *request);
+void pending_lookup_enter(const void *block, const struct request *request);
 
 /* Takes the request at this address out of the table: of callers that race one gets it. False:
  * there is none, or its destination has been evicted. */
-bool request_take(const void *block, struct request *request);
+bool pending_lookup_take(const void *block, struct request *request);
 
 #endif

@@ -14,7 +14,7 @@ struct slot {
 	int64_t began;      /* of the entry that it is of */
 	size_t offered;     /* bytes of the last write, as looked at */
 	const struct socket_entry *entry;
-	struct request_reader reader;
+	struct fingerprint_reader reader;
 };
 
 static struct slot slots[SLOTS];
@@ -34,15 +34,15 @@ static void release(struct slot *slot)
 }
 
 /* Reads n bytes of the host's. False: they are not there. */
-static bool read_part(struct request_reader *reader, const char *bytes, size_t n)
+static bool read_part(struct fingerprint_reader *reader, const char *bytes, size_t n)
 {
 	while (n > 0) {
 		size_t some = n < MEMORY_MOST ? n : MEMORY_MOST;
 
 		if (!memory_is_there(bytes, some))
 			return false;
-		request_read(reader, bytes, some);
-		if (reader->seen >= REQUEST_MOST)
+		fingerprint_read(reader, bytes, some);
+		if (reader->seen >= FINGERPRINT_MOST)
 			return true;
 		bytes += some;
 		n -= some;
@@ -51,19 +51,20 @@ static bool read_part(struct request_reader *reader, const char *bytes, size_t n
 }
 
 /* Reads what is about to be written. *offered: its bytes. */
-static enum request_said read_parts(struct request_reader *reader, const struct iovec *parts,
-                                    size_t count, size_t *offered, uint32_t *print)
+static enum fingerprint_said read_parts(struct fingerprint_reader *reader,
+                                        const struct iovec *parts, size_t count, size_t *offered,
+                                        uint32_t *print)
 {
 	*print = 0;
 	*offered = 0;
 	if (count > PARTS_MOST || !memory_is_there(parts, count * sizeof(*parts)))
-		return REQUEST_NONE;
+		return FINGERPRINT_NONE;
 	for (size_t i = 0; i < count; i++) {
 		*offered += parts[i].iov_len;
 		if (!read_part(reader, parts[i].iov_base, parts[i].iov_len))
-			return REQUEST_NONE;
+			return FINGERPRINT_NONE;
 	}
-	return request_said(reader, print);
+	return fingerprint_said(reader, print);
 }
 
 static void set_partial(struct socket_entry *entry, bool partial)
@@ -81,27 +82,27 @@ static bool goes_on(const struct slot *slot, const struct socket_entry *entry)
 	return slot->entry == entry && slot->began == LOAD(entry->began);
 }
 
-uint32_t fingerprint_look(struct socket_entry *entry, const struct iovec *parts, size_t count)
+uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
 	bool more = LOAD(entry->traits) & TRAIT_PARTIAL && LOAD(entry->phase) == PHASE_ASKED;
 	struct slot *slot = claim(entry);
-	enum request_said said = REQUEST_NONE;
+	enum fingerprint_said said = FINGERPRINT_NONE;
 	uint32_t print = 0;
 
 	if (slot && (!more || goes_on(slot, entry))) {
 		if (!more)
-			slot->reader = (struct request_reader) { 0 };
+			slot->reader = (struct fingerprint_reader) { 0 };
 		slot->entry = entry;
 		slot->began = LOAD(entry->began);
 		said = read_parts(&slot->reader, parts, count, &slot->offered, &print);
 	}
-	set_partial(entry, said == REQUEST_PARTIAL);
+	set_partial(entry, said == FINGERPRINT_PARTIAL);
 	if (slot)
 		release(slot);
 	return print;
 }
 
-void fingerprint_sent(int fd, struct socket_entry *entry, ssize_t result)
+void pieces_sent(int fd, struct socket_entry *entry, ssize_t result)
 {
 	struct slot *slot = claim(entry);
 	bool whole = slot && goes_on(slot, entry) && result >= 0 && slot->offered == (size_t)result;

@@ -16,10 +16,10 @@
 /* The fingerprint of a request of which this is about to be sent, the first of it or (TRAIT_PARTIAL
  * and PHASE_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. Parts that are not there
  * are not read. */
-uint32_t fingerprint_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
+uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
 /* As much of a request with TRAIT_PARTIAL was sent. Less than was looked at is offered once more,
  * from some byte on: then it gets no fingerprint. */
-void fingerprint_sent(int fd, struct socket_entry *entry, ssize_t result);
+void pieces_sent(int fd, struct socket_entry *entry, ssize_t result);
 
 #endif

@@ -25,7 +25,7 @@ void release_options(int fd)
 	if (!entry)
 		return;
 	park_options_undo(fd, entry);
-	bound_undo(fd, entry);
+	connect_timeout_undo(fd, entry);
 }
 
 void release_options_over(int fd)
@@ -35,5 +35,5 @@ void release_options_over(int fd)
 	if (!entry)
 		return;
 	park_options_lift(fd, entry);
-	bound_lift(fd, entry);
+	connect_timeout_lift(fd, entry);
 }

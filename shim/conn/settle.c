@@ -130,7 +130,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 	came_back(try);
 	/* With a cookie of an earlier connection the bytes travel in the SYN, and a call that does
 	 * not block returns before the peer has said a word: the outcome is still to come. */
-	if (result > 0 && !oracle_met(try->fd))
+	if (result > 0 && !tcp_info_met(try->fd))
 		errno = try->saved_errno;
 	else
 		settle(try, err);
@@ -138,7 +138,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 	if (result > 0 && entry) {
 		err = errno;
 		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
-		hindsight_first(entry, print);
+		feedback_first(entry, print);
 		errno = err;
 	}
 	return result;
@@ -232,7 +232,7 @@ bool attempt_observed(int fd, int err)
 		return false;
 	}
 	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
-	     (phase != PHASE_ASKED || oracle_met(fd))) ||
+	     (phase != PHASE_ASKED || tcp_info_met(fd))) ||
 	    !socket_believe(fd, entry))
 		return false;
 	failure = phase == PHASE_HELD_BACK ? FAILURE_NONE : failure_of(err, false);
@@ -279,7 +279,7 @@ void attempt_hung_up(int fd, int how)
 		return;
 	}
 	if (attempt_is_ours(entry))
-		oracle_ask(fd, entry);
+		tcp_info_ask(fd, entry);
 	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
 }
 
@@ -298,7 +298,7 @@ void attempt_end(int fd)
 		return;
 	}
 	if (entry && !socket_shared(fd, entry)) {
-		oracle_ask(fd, entry);
+		tcp_info_ask(fd, entry);
 		flight_end(entry);
 	} else if (entry) {
 		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));

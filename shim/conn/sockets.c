@@ -68,7 +68,7 @@ static void watch(int fd, const struct socket_entry *entry, enum phase phase)
 
 	/* A kept connection tells nothing more by writing until its reply came. One that never
 	 * answered does: by EPIPE, or by living long enough. */
-	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_LIVED) &&
+	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
 	    !(LOAD(entry->traits) & TRAIT_PARTIAL))
 		bits &= ~(unsigned int)WATCH_WRITE;
 	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_PATIENT)

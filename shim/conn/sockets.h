@@ -53,7 +53,7 @@ enum {
 	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
 	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
 	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
-	TRAIT_LIVED = 0x80,      /* a one-way connection that has counted as a success */
+	TRAIT_ONE_WAY = 0x80,    /* a one-way connection that has counted as a success */
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
 	TRAIT_EXCUSED = 0x400,   /* taken for new work, because somebody had asked */
@@ -63,14 +63,14 @@ enum {
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
-	TRAIT_REPLY_FAILED = 0x20000,    /* the last one was a failure: the next request may retry */
+	TRAIT_REPLY_FAILED = 0x20000,   /* the last one was a failure: the next request may retry */
 	TRAIT_AGAIN = 0x40000,   /* the next request has been judged to be a retry, and paced */
 	TRAIT_PATIENT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =
 	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */
 	TRAIT_BOUNDED_UNIX = 0x200000, /* the one of the unix family */
 	TRAIT_CARRIER = 0x400000,      /* of a TLS session (conn/tls_session.h) */
-	TRAIT_SEALED = 0x800000,       /* its handshake is over */
+	TRAIT_HANDSHAKE_DONE = 0x800000,       /* its handshake is over */
 	TRAIT_FLYING = 0x1000000,      /* counted among the attempts in flight (conn/flight.h) */
 	TRAIT_PERMIT = 0x2000000,      /* holds a permit of a half-open breaker */
 	TRAIT_PROBE = 0x4000000,       /* had one: its outcomes decide */
@@ -166,9 +166,9 @@ void socket_phase(int fd, struct socket_entry *entry, enum phase phase);
  * numbers of the same socket move with it. */
 bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to);
 
-/* The common turn of a kept connection, with as few instructions as can be. True: the entry was in
- * `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
-static inline bool socket_turn(int fd, struct socket_entry *entry, enum phase from)
+/* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
+ * in `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
+static inline bool socket_exchange(int fd, struct socket_entry *entry, enum phase from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |

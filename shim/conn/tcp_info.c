@@ -52,7 +52,7 @@ static int64_t answer_time(const struct tcp_info *info)
 	return info->tcpi_bytes_sent && sent >= heard ? (int64_t)(sent - heard) * NS_PER_MS : -1;
 }
 
-bool oracle_taken(int fd)
+bool tcp_info_taken(int fd)
 {
 	struct tcp_info info;
 	int saved = errno;
@@ -62,7 +62,7 @@ bool oracle_taken(int fd)
 	return !known || taken(&info);
 }
 
-bool oracle_waited(int fd, const struct socket_entry *entry)
+bool tcp_info_waited(int fd, const struct socket_entry *entry)
 {
 	struct tcp_info info;
 	int saved = errno;
@@ -75,7 +75,7 @@ bool oracle_waited(int fd, const struct socket_entry *entry)
 	return waited >= PATIENCE_MS * NS_PER_MS;
 }
 
-int64_t oracle_answer_time(int fd, const struct socket_entry *entry)
+int64_t tcp_info_answer_time(int fd, const struct socket_entry *entry)
 {
 	struct tcp_info info;
 	int saved = errno;
@@ -89,7 +89,7 @@ int64_t oracle_answer_time(int fd, const struct socket_entry *entry)
 	return age;
 }
 
-bool oracle_met(int fd)
+bool tcp_info_met(int fd)
 {
 	struct tcp_info info;
 	int saved = errno;
@@ -99,7 +99,7 @@ bool oracle_met(int fd)
 	return !known || info.tcpi_bytes_acked > 0; /* the SYN counts */
 }
 
-bool oracle_alive(int fd)
+bool tcp_info_alive(int fd)
 {
 	struct tcp_info info;
 	int saved = errno;
@@ -111,7 +111,7 @@ bool oracle_alive(int fd)
 
 /* The kernel remembers who called listen(). A parent that listens for its children, and connects to
  * them, does not accept itself. */
-bool oracle_is_own(int fd)
+bool tcp_info_is_own(int fd)
 {
 	struct ucred listener;
 	socklen_t len = sizeof(listener);
@@ -133,7 +133,7 @@ static enum failure read_one_way(const struct tcp_info *info, int64_t age,
 	struct account account;
 
 	destination_account(destination, config_current(), &account);
-	if (age - quiet < account.policy->min_life && waiting_is_timeout(destination, quiet))
+	if (age - quiet < account.policy->min_life && answer_time_is_timeout(destination, quiet))
 		return FAILURE_TIMEOUT;
 	*alive = age >= account.policy->min_life && info->tcpi_bytes_acked > 1; /* 1: the SYN */
 	return FAILURE_NONE;
@@ -157,7 +157,7 @@ static int64_t waited_on_carrier(const struct tcp_info *info, unsigned int trait
 {
 	uint32_t sent = info->tcpi_last_data_sent, heard = info->tcpi_last_data_recv;
 
-	return traits & TRAIT_SERVED || (traits & TRAIT_SEALED && sent < heard) ? sent : heard;
+	return traits & TRAIT_SERVED || (traits & TRAIT_HANDSHAKE_DONE && sent < heard) ? sent : heard;
 }
 
 /* True if the host went on sending while its peer has been silent, and so wants no replies. */
@@ -167,7 +167,7 @@ static bool is_one_way_carrier(const struct tcp_info *info, unsigned int traits,
 	int64_t alone = (int64_t)info->tcpi_last_data_recv - info->tcpi_last_data_sent;
 	struct account account;
 
-	if (!(traits & TRAIT_SEALED) || traits & TRAIT_SERVED)
+	if (!(traits & TRAIT_HANDSHAKE_DONE) || traits & TRAIT_SERVED)
 		return false;
 	destination_account(destination, config_current(), &account);
 	return alone * NS_PER_MS >= account.policy->min_life;
@@ -187,8 +187,8 @@ static enum failure read_carrier(const struct tcp_info *info, unsigned int trait
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
 		return kept ? FAILURE_NONE : FAILURE_DROPPED;
 	return info->tcpi_state == TCP_ESTABLISHED_ && !is_frames(traits) &&
-	               waiting_is_timeout(destination,
-	                                  waited_on_carrier(info, traits) * NS_PER_MS) &&
+	               answer_time_is_timeout(destination,
+	                                      waited_on_carrier(info, traits) * NS_PER_MS) &&
 	               !is_one_way_carrier(info, traits, destination)
 	           ? FAILURE_TIMEOUT
 	           : FAILURE_NONE;
@@ -200,7 +200,7 @@ static enum failure read_carrier(const struct tcp_info *info, unsigned int trait
 static bool is_telling_carrier(enum phase phase, unsigned int traits)
 {
 	return traits & TRAIT_CARRIER &&
-	       (!(traits & TRAIT_SEALED) || (phase == PHASE_ASKED && traits & TRAIT_OPENED));
+	       (!(traits & TRAIT_HANDSHAKE_DONE) || (phase == PHASE_ASKED && traits & TRAIT_OPENED));
 }
 
 /* True if the host has sent nothing and has not tried to read: it asked whether somebody listens,
@@ -228,7 +228,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	 * or a host that changed its mind, if it does not do so each time. */
 	if (info->tcpi_state == TCP_SYN_SENT_)
 		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry) &&
-		                       waiting_gave_up(destination))
+		                       answer_time_gave_up(destination))
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;
 	/* A FIN counts as a byte, and is not forgotten when a reset follows it. */
@@ -237,7 +237,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		received--;
 	if (traits & TRAIT_TIMED_OUT && !received)
 		return FAILURE_NONE; /* counted already */
-	if (traits & TRAIT_LIVED) /* and that it lived, too: unless the peer has ended it since */
+	if (traits & TRAIT_ONE_WAY) /* and that it lived, too: unless the peer has ended it since */
 		return is_ended(info) && !received && !(traits & TRAIT_FINISHED) ? FAILURE_DROPPED
 		                                                                 : FAILURE_NONE;
 	if (is_telling_carrier(phase, traits))
@@ -256,14 +256,14 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		/* Nobody has read that end: what went out last was a goodbye. */
 		if (info->tcpi_state == TCP_CLOSE_WAIT_)
 			return FAILURE_NONE;
-		return waiting_is_timeout(destination, info->tcpi_last_data_sent * NS_PER_MS) &&
+		return answer_time_is_timeout(destination, info->tcpi_last_data_sent * NS_PER_MS) &&
 		               !is_frames(traits)
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;
 	}
 	if (received) {
 		*alive = true; /* read by stdio, a raw call, io_uring */
-		waiting_answered(destination, answer_time(info));
+		answer_time_answered(destination, answer_time(info));
 		return FAILURE_NONE;
 	}
 	if (info->tcpi_state == TCP_CLOSE_)
@@ -274,7 +274,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
 		return is_knock(info, phase, traits) &&
-		               !waiting_knocks_often(destination, monotonic())
+		               !answer_time_knocks_often(destination, monotonic())
 		           ? FAILURE_NONE
 		           : FAILURE_DROPPED;
 	if (info->tcpi_state != TCP_ESTABLISHED_)
@@ -282,8 +282,8 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	if (phase == PHASE_ASKED || info->tcpi_bytes_sent)
 		return read_one_way(info, age, destination, alive);
 	/* Nothing sent: a spare connection of a pool, unless the host tried to read a greeting. */
-	return traits & TRAIT_WAITED && waiting_is_timeout(destination, age) ? FAILURE_TIMEOUT
-	                                                                     : FAILURE_NONE;
+	return traits & TRAIT_WAITED && answer_time_is_timeout(destination, age) ? FAILURE_TIMEOUT
+	                                                                         : FAILURE_NONE;
 }
 
 /* The cheap half of the question: a young connection on which nothing has ended, to a destination
@@ -302,7 +302,7 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, const struct
 	       syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 0;
 }
 
-void oracle_ask(int fd, struct socket_entry *entry)
+void tcp_info_ask(int fd, struct socket_entry *entry)
 {
 	enum phase phase = LOAD(entry->phase);
 	int saved = errno;

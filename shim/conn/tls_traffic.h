@@ -13,20 +13,20 @@
 
 /* What is to be known of a request before it is sent. Nothing is read that the kernel could not
  * read. */
-uint32_t inside_look(int fd, const void *data, size_t n);
+uint32_t tls_traffic_look(int fd, const void *data, size_t n);
 
-/* print: as looked at, or what asking_begin() made of it. went: the library took the request; else
- * it may be handed to it again. */
-void inside_sent(int fd, bool went, uint32_t print);
+/* print: as looked at, or what exchange_begin_begin() made of it. went: the library took the
+ * request; else it may be handed to it again. */
+void tls_traffic_sent(int fd, bool went, uint32_t print);
 
 /* n: bytes that came; 0 or less: nothing yet, or an end: that is the connection's to tell. */
-void inside_received(int fd, const void *data, ssize_t n);
+void tls_traffic_received(int fd, const void *data, ssize_t n);
 
 /* The handshake is over. */
-void inside_opened(int fd);
+void tls_traffic_opened(int fd);
 
 /* The host says goodbye: it wants no reply any more, and if it has waited for one in vain that is a
  * timeout, of which nothing will tell later. */
-void inside_goodbye(int fd);
+void tls_traffic_goodbye(int fd);
 
 #endif

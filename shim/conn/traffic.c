@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Request and reply, seen from outside: a turn begins with the first write after a reply and
+/* Request and reply, seen from outside: an exchange begins with the first write after a reply and
  * succeeds with the first byte read after it. */
 #include "conn/traffic.h"
 
@@ -21,9 +21,9 @@
 
 #include <errno.h>
 
-/* The serving side takes turns too: a request is new work, more of the same stream is not, or a
+/* The serving side has exchanges too: a request is new work, more of the same stream is not, or a
  * forwarder of log lines would have an excuse for every line. */
-static void turn_server(int fd)
+static void serve_exchange(int fd)
 {
 	atomic_fetch_xor_explicit(&socket_watch[fd], WATCH_READ | WATCH_WRITE,
 	                          memory_order_relaxed);
@@ -44,7 +44,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 			demand_asked(fd, before >= 0 && before != fd &&
 			                     socket_watched(before) & WATCH_SERVER);
 			tries_heard(TRIES_NOWHERE);
-			turn_server(fd);
+			serve_exchange(fd);
 		}
 		return result;
 	}
@@ -54,7 +54,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
 	    (result == 0 && wanted == 0))
 		return result;
-	entry = asking_entry(fd);
+	entry = exchange_begin_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	if (result > 0)
@@ -73,7 +73,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	}
 	if (phase == PHASE_HEAD) {
 		if (result > 0)
-			ending_head(fd, entry, parts, count, (size_t)result);
+			exchange_end_head(fd, entry, parts, count, (size_t)result);
 		else if (result == 0 || (saved != EAGAIN && failure_of(saved, false)))
 			socket_move(fd, entry, phase, PHASE_DONE); /* and counted */
 		goto out;
@@ -82,12 +82,12 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	    !(phase == PHASE_ANSWERED && result <= 0))
 		goto out;
 	if (result > 0) {
-		ending_reply(fd, entry, phase, parts, count, (size_t)result);
+		exchange_end_reply(fd, entry, phase, parts, count, (size_t)result);
 	} else if (result == 0) {
-		ending_close(fd, entry, phase, FAILURE_DROPPED, 0);
+		exchange_end_close(fd, entry, phase, FAILURE_DROPPED, 0);
 	} else if (saved != EINTR) {
 		trait_add(entry, TRAIT_WAITED);
-		ending_error(fd, entry, phase, saved, flags);
+		exchange_end_error(fd, entry, phase, saved, flags);
 	}
 out:
 	errno = saved;
@@ -137,7 +137,7 @@ ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const
 
 		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(entry) &&
 		    !thread_facts.stuck && is_plain(entry, data, (size_t)result) &&
-		    socket_turn(fd, entry, PHASE_ASKED))
+		    socket_exchange(fd, entry, PHASE_ASKED))
 			return result;
 	} else if (result < 0) {
 		if (socket_watched(fd) & WATCH_SERVER)
@@ -176,7 +176,7 @@ uint32_t traffic_look(int fd, const void *data, size_t n)
 
 	if (session_is_called())
 		session_look(fd, &(struct iovec) { (void *)(uintptr_t)data, n });
-	return entry ? hindsight_look(entry, data, n) : 0;
+	return entry ? feedback_look(entry, data, n) : 0;
 }
 
 uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
@@ -185,7 +185,7 @@ uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count)
 
 	if (session_is_called() && count > 0)
 		session_look(fd, parts);
-	return entry ? hindsight_look_parts(entry, parts, count) : 0;
+	return entry ? feedback_look_parts(entry, parts, count) : 0;
 }
 
 uint32_t traffic_look_message(int fd, const struct msghdr *message)
@@ -194,7 +194,7 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message)
 
 	if (session_is_called() && memory_is_there(message, sizeof(*message)))
 		session_look(fd, message->msg_iov);
-	return entry ? hindsight_look_message(entry, message) : 0;
+	return entry ? feedback_look_message(entry, message) : 0;
 }
 
 uint32_t traffic_begin(int fd, uint32_t print)
@@ -203,9 +203,9 @@ uint32_t traffic_begin(int fd, uint32_t print)
 
 	if (!(LOAD(entry->traits) & TRAIT_HTTP))
 		return print;
-	if (is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
+	if (is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return TRAFFIC_BEGUN;
-	return asking_begin(fd, print);
+	return exchange_begin_begin(fd, print);
 }
 
 static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, uint32_t print)
@@ -216,10 +216,10 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0)
-			turn_server(fd);
+			serve_exchange(fd);
 		return result;
 	}
-	entry = asking_entry(fd);
+	entry = exchange_begin_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
@@ -229,9 +229,9 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 		goto out;
 	if (result > 0) {
 		if (!session_carries(fd) || !session_is_called())
-			asking_went(fd, entry, phase, print);
+			exchange_begin_went(fd, entry, phase, print);
 	} else if (result < 0 && phase < PHASE_DONE && saved != EINTR) {
-		ending_error(fd, entry, phase, saved, flags);
+		exchange_end_error(fd, entry, phase, saved, flags);
 	}
 out:
 	errno = saved;
@@ -240,7 +240,7 @@ out:
 
 static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int flags)
 {
-	asking_take_back(fd);
+	exchange_begin_take_back(fd);
 	return sent(fd, result, flags, 0);
 }
 
@@ -249,10 +249,10 @@ ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
 	struct socket_entry *entry = socket_at(fd);
 
 	if (LOAD(entry->traits) & TRAIT_PARTIAL)
-		fingerprint_sent(fd, entry, result);
+		pieces_sent(fd, entry, result);
 	if (print == TRAFFIC_BEGUN)
 		return result > 0 ? result : not_sent(fd, result, flags);
-	if (result > 0 && is_calm(entry) && socket_turn(fd, entry, PHASE_ANSWERED))
+	if (result > 0 && is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return result;
 	return sent(fd, result, flags, print);
 }

@@ -27,7 +27,7 @@ uint32_t traffic_look(int fd, const void *data, size_t n);
 uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count);
 uint32_t traffic_look_message(int fd, const struct msghdr *message);
 
-/* What stands for a print once the turn has begun before the call; no request has it. */
+/* What stands for a print once the exchange has begun before the call; no request has it. */
 #define TRAFFIC_BEGUN UINT32_MAX
 
 /* True if nothing but traffic_sent() has to hear of a request. print: as looked at. */
@@ -45,7 +45,7 @@ static inline bool traffic_may_retry(int fd, uint32_t print)
 	                    TRAIT_REPLY_FAILED;
 }
 
-/* Begins the turn of a request on a connection whose replies are read (TRAIT_HTTP) before it is
+/* Begins the exchange of a request on a connection whose replies are read (TRAIT_HTTP) before it is
  * sent: another thread may have the reply before the call returns, and its status would be taken
  * for something else. Returns what traffic_sent() is then given as the print. */
 uint32_t traffic_begin(int fd, uint32_t print);

@@ -13,7 +13,7 @@
 #define KNOCK_BITS 24
 #define KNOCK_MASK ((INT64_C(1) << KNOCK_BITS) - 1)
 
-void waiting_answered(struct destination *destination, int64_t took)
+void answer_time_answered(struct destination *destination, int64_t took)
 {
 	int64_t known = LOAD(destination->answer_time);
 
@@ -23,28 +23,28 @@ void waiting_answered(struct destination *destination, int64_t took)
 		return;
 	if (took > MOST)
 		took = MOST;
-	if (known <= 0 || known > MOST) /* not known yet, or scribbled over */
+	if (known <= 0 || known > MOST) /* not known yet, or corrupted */
 		known = took;
 	else
 		known += (took - known) / WEIGHT;
 	STORE(destination->answer_time, known > 0 ? known : 1);
 }
 
-bool waiting_is_timeout(const struct destination *destination, int64_t waited)
+bool answer_time_is_timeout(const struct destination *destination, int64_t waited)
 {
 	int64_t known = LOAD(destination->answer_time);
 
 	return known > 0 && waited >= LEAST && waited / TIMES >= known;
 }
 
-bool waiting_gave_up(struct destination *destination)
+bool answer_time_gave_up(struct destination *destination)
 {
 	int64_t times = atomic_fetch_add(&destination->gave_up, 1) + 1;
 
-	return times >= TRIES || times < 0; /* scribbled over */
+	return times >= TRIES || times < 0; /* corrupted */
 }
 
-bool waiting_knocks_often(struct destination *destination, int64_t now)
+bool answer_time_knocks_often(struct destination *destination, int64_t now)
 {
 	int64_t second = now / NS_PER_S, seen = atomic_load(&destination->knocks), next;
 

@@ -11,17 +11,17 @@
 #include "dest/destinations.h"
 
 /* An answer came, took ns after it was asked for; < 0: nobody knows. */
-void waiting_answered(struct destination *destination, int64_t took);
+void answer_time_answered(struct destination *destination, int64_t took);
 
 /* True if a wait of so many ns for an answer, that the host has ended, is a timeout. */
-bool waiting_is_timeout(const struct destination *destination, int64_t waited);
+bool answer_time_is_timeout(const struct destination *destination, int64_t waited);
 
 /* The host gave up a connect that had not had a second, with no other under way. True: the third
  * time running, with no answer in between: it never meant to wait for longer. */
-bool waiting_gave_up(struct destination *destination);
+bool answer_time_gave_up(struct destination *destination);
 
 /* The peer ended a connection of which the host wanted nothing that can be seen. True: the tenth
  * time in a second, or something has failed there and nothing was answered since. */
-bool waiting_knocks_often(struct destination *destination, int64_t now);
+bool answer_time_knocks_often(struct destination *destination, int64_t now);
 
 #endif

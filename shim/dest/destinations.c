@@ -69,7 +69,7 @@ static int rank(struct destination *destination, int64_t now)
 	int64_t age = (int64_t)((uint64_t)now - (uint64_t)LOAD(destination->used_at));
 	int doublings = 0;
 
-	if (age > NAMES_HORIZON || age < -NAMES_HORIZON) /* left alone, or scribbled over */
+	if (age > NAMES_HORIZON || age < -NAMES_HORIZON) /* left alone, or corrupted */
 		return 0;
 	/* Two that want the same slot must not take it from each other for ever. */
 	if (is_claimed(destination) && age < NS_PER_S)

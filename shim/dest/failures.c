@@ -165,7 +165,7 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 	int64_t at = atomic_load(&destination->unclaimed_at);
 
 	while (left > 0) {
-		/* Not now - at: it may have been scribbled over, and one of the future would be
+		/* Not now - at: it may have been corrupted, and one of the future would be
 		 * answered for ever. */
 		if (at < now - horizon || at > now + horizon) {
 			atomic_compare_exchange_strong(&destination->unclaimed, &left, 0);
@@ -218,7 +218,7 @@ struct choice {
 	int place; /* -1: none */
 	int64_t word;
 	enum kinship kin;
-	bool expected; /* by habit */
+	bool expected; /* by its profile */
 	bool early;    /* the program would have waited longer */
 	int64_t at;
 };
@@ -237,7 +237,7 @@ static bool is_better(const struct choice *a, const struct choice *b, bool oldes
 static struct choice choose(struct destination *destination, int32_t thread, int64_t horizon,
                             int64_t now)
 {
-	bool of_all = habit_is_shared(destination), oldest = habit_has_pause(destination);
+	bool of_all = profile_is_shared(destination), oldest = profile_has_pause(destination);
 	struct choice best = { .place = -1 };
 
 	for (int i = 0; i < REGION_FAILURES; i++) {
@@ -255,8 +255,8 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 		if (one.passed)
 			continue;
 		this = (struct choice) { .place = i, .word = word, .at = one.at };
-		this.early = !one.held && !habit_has_waited(destination, now - one.at);
-		this.expected = !this.early && !habit_goes_on(destination, one.run);
+		this.early = !one.held && !profile_has_waited(destination, now - one.at);
+		this.expected = !this.early && !profile_goes_on(destination, one.run);
 		this.kin = kinship(one.owner, thread, of_all, best.kin);
 		if (this.kin != STRANGER && is_better(&this, &best, oldest))
 			best = this;

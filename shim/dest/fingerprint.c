@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum request_place {
+enum fingerprint_place {
 	PLACE_BEGIN,
 	PLACE_LINE,    /* in the first line */
 	PLACE_RAW,     /* no head: every byte counts, and each write may be the last */
@@ -76,15 +76,15 @@ static bool is_length(const unsigned char *bytes, size_t n)
 }
 
 /* One more character of the line, whose end is cut off where it is too long. */
-static void keep(struct request_reader *reader, unsigned char c)
+static void keep(struct fingerprint_reader *reader, unsigned char c)
 {
 	if (reader->place == PLACE_FIELD && c >= 'A' && c <= 'Z')
 		c = (unsigned char)(c - 'A' + 'a');
-	if (reader->len < REQUEST_FIELD - 1)
+	if (reader->len < FINGERPRINT_FIELD - 1)
 		reader->line[reader->len++] = (char)c;
 }
 
-static void end_line(struct request_reader *reader)
+static void end_line(struct fingerprint_reader *reader)
 {
 	if (reader->len > 0 && reader->line[reader->len - 1] == '\r')
 		reader->len--;
@@ -130,12 +130,12 @@ static uint64_t number(const char *text, int base)
 {
 	uint64_t value = 0;
 
-	for (; digit(*text) < base && value <= REQUEST_MOST; text++)
+	for (; digit(*text) < base && value <= FINGERPRINT_MOST; text++)
 		value = value * (uint64_t)base + (uint64_t)digit(*text);
 	return value;
 }
 
-static void begin_body(struct request_reader *reader)
+static void begin_body(struct fingerprint_reader *reader)
 {
 	if (reader->chunked)
 		reader->place = PLACE_SIZE;
@@ -143,7 +143,7 @@ static void begin_body(struct request_reader *reader)
 		reader->place = reader->left > 0 ? PLACE_BODY : PLACE_END;
 }
 
-static void end_field(struct request_reader *reader)
+static void end_field(struct fingerprint_reader *reader)
 {
 	bool empty = reader->len == 0 || (reader->len == 1 && reader->line[0] == '\r');
 	const char *value;
@@ -157,7 +157,7 @@ static void end_field(struct request_reader *reader)
 		reader->chunked = true;
 }
 
-static void end_size(struct request_reader *reader)
+static void end_size(struct fingerprint_reader *reader)
 {
 	end_line(reader);
 	if (reader->line[0] == '\0') /* behind the chunk before */
@@ -166,7 +166,7 @@ static void end_size(struct request_reader *reader)
 	reader->place = reader->left > 0 ? PLACE_BODY : PLACE_TRAILER;
 }
 
-static void end_trailer(struct request_reader *reader)
+static void end_trailer(struct fingerprint_reader *reader)
 {
 	end_line(reader);
 	if (reader->line[0] == '\0')
@@ -174,7 +174,7 @@ static void end_trailer(struct request_reader *reader)
 }
 
 /* One character of a line. */
-static void take(struct request_reader *reader, unsigned char c)
+static void take(struct fingerprint_reader *reader, unsigned char c)
 {
 	if (reader->place == PLACE_LINE)
 		reader->hash = hash_bytes(reader->hash, &c, 1);
@@ -185,7 +185,7 @@ static void take(struct request_reader *reader, unsigned char c)
 			keep(reader, c);
 		return;
 	}
-	switch ((enum request_place)reader->place) {
+	switch ((enum fingerprint_place)reader->place) {
 	case PLACE_LINE:
 		end_line(reader);
 		reader->place = has_head(reader->line) ? PLACE_FIELD : PLACE_RAW;
@@ -204,7 +204,7 @@ static void take(struct request_reader *reader, unsigned char c)
 }
 
 /* Bytes that count, as many of n as belong together. Returns how many. */
-static size_t take_bytes(struct request_reader *reader, const unsigned char *bytes, size_t n)
+static size_t take_bytes(struct fingerprint_reader *reader, const unsigned char *bytes, size_t n)
 {
 	if (reader->place == PLACE_BODY && n > reader->left)
 		n = (size_t)reader->left;
@@ -217,14 +217,14 @@ static size_t take_bytes(struct request_reader *reader, const unsigned char *byt
 	return n;
 }
 
-static void begin(struct request_reader *reader, const unsigned char *bytes, size_t n)
+static void begin(struct fingerprint_reader *reader, const unsigned char *bytes, size_t n)
 {
 	reader->hash = ADDRESS_HASH;
 	reader->place = is_preamble(bytes, n) ? PLACE_NOTHING : PLACE_LINE;
 	reader->method = is_method(bytes, n);
 }
 
-void request_read(struct request_reader *reader, const void *data, size_t n)
+void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_t n)
 {
 	const unsigned char *bytes = data;
 	size_t i = 0;
@@ -234,7 +234,7 @@ void request_read(struct request_reader *reader, const void *data, size_t n)
 	if (reader->place == PLACE_BEGIN)
 		begin(reader, bytes, n);
 	reader->length = reader->seen == 0 && is_length(bytes, n);
-	if (n > REQUEST_MOST - reader->seen)
+	if (n > FINGERPRINT_MOST - reader->seen)
 		reader->place = PLACE_NOTHING;
 	else
 		reader->seen += (uint32_t)n;
@@ -244,43 +244,43 @@ void request_read(struct request_reader *reader, const void *data, size_t n)
 			i += take_bytes(reader, bytes + i, n - i);
 		else
 			take(reader, bytes[i++]);
-		if (reader->place == PLACE_BODY && reader->left > REQUEST_MOST)
+		if (reader->place == PLACE_BODY && reader->left > FINGERPRINT_MOST)
 			reader->place = PLACE_NOTHING;
 	}
 }
 
-enum request_said request_said(const struct request_reader *reader, uint32_t *print)
+enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader, uint32_t *print)
 {
 	uint64_t hash = reader->hash ^ reader->hash >> 32;
 
 	*print = 0;
-	switch ((enum request_place)reader->place) {
+	switch ((enum fingerprint_place)reader->place) {
 	case PLACE_BEGIN:
 	case PLACE_NOTHING:
-		return REQUEST_NONE;
+		return FINGERPRINT_NONE;
 	case PLACE_LINE: /* a method and the beginning of a target, or all there is */
 		if (reader->method)
-			return REQUEST_PARTIAL;
+			return FINGERPRINT_PARTIAL;
 		break;
 	case PLACE_RAW:
 	case PLACE_END:
 		break;
 	default:
-		return REQUEST_PARTIAL;
+		return FINGERPRINT_PARTIAL;
 	}
 	if (reader->length)
-		return REQUEST_NONE;
+		return FINGERPRINT_NONE;
 	/* Neither 0, which stands for none, nor TRAFFIC_BEGUN. */
 	*print = (uint32_t)hash + 1 > 1 ? (uint32_t)hash : 1;
-	return REQUEST_WHOLE;
+	return FINGERPRINT_WHOLE;
 }
 
-uint32_t request_print(const void *data, size_t n)
+uint32_t fingerprint_of(const void *data, size_t n)
 {
-	struct request_reader reader = { 0 };
+	struct fingerprint_reader reader = { 0 };
 	uint32_t print;
 
-	request_read(&reader, data, n);
-	request_said(&reader, &print);
+	fingerprint_read(&reader, data, n);
+	fingerprint_said(&reader, &print);
 	return print;
 }

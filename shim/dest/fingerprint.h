@@ -13,36 +13,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REQUEST_MOST  65536 /* bytes that are looked at; a longer request has no fingerprint */
-#define REQUEST_FIELD 40    /* as much of a line of the head as tells how long the body is */
+#define FINGERPRINT_MOST  65536 /* bytes that are looked at; a longer request has no fingerprint */
+#define FINGERPRINT_FIELD 40    /* as much of a line of the head as tells how long the body is */
 
 /* How far a request has been read. All-zero: not at all. */
-struct request_reader {
+struct fingerprint_reader {
 	uint64_t hash;
 	uint64_t left; /* bytes of the body, or of its chunk, that are still to come */
 	uint32_t seen;
-	uint8_t place; /* enum request_place of request.c */
+	uint8_t place; /* enum fingerprint_place of request.c */
 	uint8_t len;   /* of what line holds */
 	bool chunked;
 	bool method; /* it begins like a first line with a head behind it */
 	bool length; /* all that was written is a number, the length of what follows */
-	char line[REQUEST_FIELD];
+	char line[FINGERPRINT_FIELD];
 };
 
-enum request_said {
-	REQUEST_NONE,    /* it tells nothing: a greeting, or too long a request */
-	REQUEST_PARTIAL, /* more of it is still to be written */
-	REQUEST_WHOLE,
+enum fingerprint_said {
+	FINGERPRINT_NONE,    /* it tells nothing: a greeting, or too long a request */
+	FINGERPRINT_PARTIAL, /* more of it is still to be written */
+	FINGERPRINT_WHOLE,
 };
 
 /* Reads n more bytes of it. */
-void request_read(struct request_reader *reader, const void *data, size_t n);
+void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_t n);
 
 /* What has come of it with the last byte of a write. *print: of a whole one, neither 0 nor
  * UINT32_MAX; else 0. */
-enum request_said request_said(const struct request_reader *reader, uint32_t *print);
+enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader, uint32_t *print);
 
 /* The fingerprint of a request that the host wrote at once; 0: there is none. */
-uint32_t request_print(const void *data, size_t n);
+uint32_t fingerprint_of(const void *data, size_t n);
 
 #endif

@@ -3,7 +3,7 @@
  * are halved, so that the new outweighs the old. */
 #include "dest/profile.h"
 
-#define RUNS 8  /* pairs of `habit`: tried again, went on; longer runs count as this long */
+#define RUNS 8  /* pairs of `profile`: tried again, went on; longer runs count as this long */
 #define FULL 15 /* of a count */
 
 /* The pairs of `answerers`. */
@@ -55,9 +55,9 @@ static unsigned int pair_of(uint32_t run)
 	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
 }
 
-void habit_tried_again(struct destination *destination, uint32_t run)
+void profile_tried_again(struct destination *destination, uint32_t run)
 {
-	learn(&destination->habit, pair_of(run), pair_of(run) + 1);
+	learn(&destination->profile, pair_of(run), pair_of(run) + 1);
 }
 
 /* As much alike as two pauses of a program that sleeps before it tries again; so are two without
@@ -70,10 +70,10 @@ static bool agree(int64_t a, int64_t b)
 }
 
 /* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
- * rare short one is forgotten. There is no habit until two in a row agree; the last is kept as a
+ * rare short one is forgotten. There is no pause known until two in a row agree; the last is kept as a
  * negative number. The first failures are often slow to be answered (code that has never run, a
  * message to print, a busy machine): 40 ms where the next takes less than one. */
-void habit_paused(struct destination *destination, int64_t pause)
+void profile_paused(struct destination *destination, int64_t pause)
 {
 	cell64 *cell = &destination->pause;
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
@@ -90,53 +90,53 @@ void habit_paused(struct destination *destination, int64_t pause)
 	                                                memory_order_relaxed));
 }
 
-void habit_went_on(struct destination *destination, uint32_t run)
+void profile_went_on(struct destination *destination, uint32_t run)
 {
-	learn(&destination->habit, pair_of(run) + 1, pair_of(run));
+	learn(&destination->profile, pair_of(run) + 1, pair_of(run));
 }
 
-bool habit_has_pause(const struct destination *destination)
+bool profile_has_pause(const struct destination *destination)
 {
 	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
-bool habit_goes_on(const struct destination *destination, uint32_t run)
+bool profile_goes_on(const struct destination *destination, uint32_t run)
 {
 	for (uint32_t tries = 1; tries <= run && tries <= RUNS; tries++)
-		if (outweighs(&destination->habit, pair_of(tries) + 1, pair_of(tries)))
+		if (outweighs(&destination->profile, pair_of(tries) + 1, pair_of(tries)))
 			return true;
 	return false;
 }
 
-bool habit_tries_again(const struct destination *destination, uint32_t run)
+bool profile_tries_again(const struct destination *destination, uint32_t run)
 {
-	return outweighs(&destination->habit, pair_of(run), pair_of(run) + 1);
+	return outweighs(&destination->profile, pair_of(run), pair_of(run) + 1);
 }
 
-bool habit_has_waited(const struct destination *destination, int64_t age)
+bool profile_has_waited(const struct destination *destination, int64_t age)
 {
 	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
 
 	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
 }
 
-void habit_answered(struct destination *destination, bool by_another)
+void profile_answered(struct destination *destination, bool by_another)
 {
 	learn(&destination->answerers, by_another ? BY_ANOTHER : BY_ITSELF,
 	      by_another ? BY_ITSELF : BY_ANOTHER);
 }
 
-bool habit_is_shared(const struct destination *destination)
+bool profile_is_shared(const struct destination *destination)
 {
 	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
 }
 
-void habit_excused(struct destination *destination, bool rightly)
+void profile_excused(struct destination *destination, bool rightly)
 {
 	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
 }
 
-bool habit_has_no_excuse(const struct destination *destination)
+bool profile_has_no_excuse(const struct destination *destination)
 {
 	return outweighs(&destination->answerers, WRONGLY, RIGHTLY);
 }

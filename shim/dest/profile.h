@@ -17,38 +17,38 @@
 #include "region/region.h"
 
 /* After `run` (>= 1) failed tries of one request the program tried again. */
-void habit_tried_again(struct destination *destination, uint32_t run);
+void profile_tried_again(struct destination *destination, uint32_t run);
 
 /* It let so many ns pass before it did. */
-void habit_paused(struct destination *destination, int64_t pause);
+void profile_paused(struct destination *destination, int64_t pause);
 
 /* After `run` failed tries of one request the program went on to another. */
-void habit_went_on(struct destination *destination, uint32_t run);
+void profile_went_on(struct destination *destination, uint32_t run);
 
 /* True if the program is known to go on to other work after `run` failed tries of one request, or
  * after fewer. */
-bool habit_goes_on(const struct destination *destination, uint32_t run);
+bool profile_goes_on(const struct destination *destination, uint32_t run);
 
 /* True if it is known to try again after `run` failed tries of one request. */
-bool habit_tries_again(const struct destination *destination, uint32_t run);
+bool profile_tries_again(const struct destination *destination, uint32_t run);
 
 /* True unless the program is known to wait longer than `age` ns before it tries again. */
-bool habit_has_waited(const struct destination *destination, int64_t age);
+bool profile_has_waited(const struct destination *destination, int64_t age);
 
 /* True if it is known how long the program waits before it tries again. */
-bool habit_has_pause(const struct destination *destination);
+bool profile_has_pause(const struct destination *destination);
 
 /* A thread tried again what it, or what another thread, had tried before. */
-void habit_answered(struct destination *destination, bool by_another);
+void profile_answered(struct destination *destination, bool by_another);
 
 /* True if threads answer each other's failures: work that failed goes back to a queue. */
-bool habit_is_shared(const struct destination *destination);
+bool profile_is_shared(const struct destination *destination);
 
 /* An attempt that was excused because somebody had asked for something proved to be that (true), or
  * to be the request that had failed before (false). */
-void habit_excused(struct destination *destination, bool rightly);
+void profile_excused(struct destination *destination, bool rightly);
 
 /* True if that excuse has been wrong more often than not. */
-bool habit_has_no_excuse(const struct destination *destination);
+bool profile_has_no_excuse(const struct destination *destination);
 
 #endif

@@ -31,7 +31,7 @@ static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, s
 {
 	bool has_length = address && memory_is_there(len, sizeof(*len));
 	socklen_t room = has_length ? *len : 0;
-	struct entrance entrance = { .rule = NULL };
+	struct entry entry = { .rule = NULL };
 	struct queue queue;
 	struct shelter shelter;
 	bool interrupted;
@@ -39,20 +39,20 @@ static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, s
 
 	queue_enter(&queue, fd);
 	do {
-		entrance_refresh();
+		entry_refresh();
 		peer = next_accept(fd, address, len, flags);
 		if (peer < 0)
 			return peer;
 		/* From here on the host's handler would leave it open, and nobody would answer. */
 		shelter_enter(&shelter);
-		entrance_judge(&entrance, fd);
-		if (!entrance.rule) {
+		entry_judge(&entry, fd);
+		if (!entry.rule) {
 			accepted(peer);
 			shelter_leave(&shelter);
 			return peer;
 		}
-		reject(peer, entrance.rule, queue_rejecting(&queue) ? fd : -1);
-		entrance_tell(&entrance, fd);
+		reject(peer, entry.rule, queue_rejecting(&queue) ? fd : -1);
+		entry_tell(&entry, fd);
 		interrupted = reject_interrupted(&shelter);
 		shelter_leave(&shelter);
 		if (has_length)
@@ -63,14 +63,14 @@ static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, s
 
 int accept(int fd, struct sockaddr *address, socklen_t *len)
 {
-	if (entrance_guarded())
+	if (entry_guarded())
 		return guarded(fd, address, len, WITHOUT_FLAGS);
 	return accepted(real.accept(fd, address, len));
 }
 
 int accept4(int fd, struct sockaddr *address, socklen_t *len, int flags)
 {
-	if (entrance_guarded() && flags != WITHOUT_FLAGS)
+	if (entry_guarded() && flags != WITHOUT_FLAGS)
 		return guarded(fd, address, len, flags);
 	return accepted(real.accept4(fd, address, len, flags));
 }

@@ -49,7 +49,7 @@ ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int fla
 ssize_t read_chk_patient(int fd, void *data, size_t n, size_t space);
 
 /* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
- * think that it went. Otherwise its turn has begun, and *print (as looked at) is what
+ * think that it went. Otherwise its exchange has begun, and *print (as looked at) is what
  * traffic_sent() wants. After a wait, perhaps; a cancellation point then. */
 bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result);
 

@@ -63,7 +63,7 @@ static bool hand_in(struct gaicb *block, struct handing *handing)
 	request.began = try.began;
 	request.admitted = try.admitted;
 	request.name = names_note(block->ar_name);
-	request_enter(block, &request);
+	pending_lookup_enter(block, &request);
 	return true;
 }
 
@@ -102,7 +102,7 @@ static void settle(struct gaicb *block, int code)
 	struct request request;
 	struct attempt try;
 
-	if (!request_take(block, &request))
+	if (!pending_lookup_take(block, &request))
 		return;
 	try = (struct attempt) {
 		.fd = -1,

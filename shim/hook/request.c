@@ -67,7 +67,7 @@ bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result)
 
 uint32_t request_begin_inside(int fd, const void *data, size_t n)
 {
-	uint32_t print = inside_look(fd, data, n);
+	uint32_t print = tls_traffic_look(fd, data, n);
 	int saved = errno;
 	ssize_t result;
 
@@ -78,7 +78,7 @@ uint32_t request_begin_inside(int fd, const void *data, size_t n)
 		return 0;
 	}
 	errno = saved;
-	return asking_begin(fd, print);
+	return exchange_begin_begin(fd, print);
 }
 
 size_t parts_size(const struct iovec *parts, size_t count)

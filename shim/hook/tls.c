@@ -96,7 +96,7 @@ static void end_write(const struct call *call, bool went)
 	if (fd < 0)
 		return;
 	(void)session_told(fd); /* nothing was sent that could have been told */
-	inside_sent(fd, went, call->print);
+	tls_traffic_sent(fd, went, call->print);
 }
 
 /* n: bytes that came; 0 or less: none, for whatever reason. */
@@ -106,7 +106,7 @@ static void end_read(const struct call *call, const void *data, ssize_t n)
 
 	session_leave(call->outer);
 	if (fd >= 0)
-		inside_received(fd, data, n);
+		tls_traffic_received(fd, data, n);
 }
 
 static void end_handshake(const struct call *call, bool over)
@@ -115,7 +115,7 @@ static void end_handshake(const struct call *call, bool over)
 
 	session_leave(call->outer);
 	if (fd >= 0 && over)
-		inside_opened(fd);
+		tls_traffic_opened(fd);
 }
 
 static void begin_goodbye(struct call *call, const void *session)
@@ -123,7 +123,7 @@ static void begin_goodbye(struct call *call, const void *session)
 	int fd = session_fd(session), saved = errno;
 
 	if (fd >= 0)
-		inside_goodbye(fd);
+		tls_traffic_goodbye(fd);
 	errno = saved;
 	enter(call, session);
 }

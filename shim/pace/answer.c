@@ -39,7 +39,7 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 	if (event == EVENT_REFUSED)
 		record.due = budget_due(account, 0, now);
 
-	if (record.streak < 0) /* scribbled over */
+	if (record.streak < 0) /* corrupted */
 		record.streak = 0;
 	record.tokens = budget_level(account, now, &record.capacity);
 	*(try->fd < 0 ? &record.eai : &record.err) = err;

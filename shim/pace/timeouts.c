@@ -23,7 +23,7 @@ void patience_set(const struct attempt *try)
 	int saved = errno;
 
 	if (entry && policy->mode == MODE_ENFORCE && !try->no_wait && blocks(try->fd))
-		bound_set(try->fd, entry, try->is_unix, policy->connect_timeout);
+		connect_timeout_set(try->fd, entry, try->is_unix, policy->connect_timeout);
 	errno = saved;
 }
 
@@ -36,8 +36,8 @@ static bool wait_on(const struct attempt *try, struct socket_entry *entry)
 
 	if (left < NS_PER_MS || !wait_restarts())
 		return false;
-	bound_undo(try->fd, entry);
-	return bound_set(try->fd, entry, true, left);
+	connect_timeout_undo(try->fd, entry);
+	return connect_timeout_set(try->fd, entry, true, left);
 }
 
 bool patience_goes_on(const struct attempt *try, ssize_t result)
@@ -54,9 +54,9 @@ bool patience_goes_on(const struct attempt *try, ssize_t result)
 	/* A handler ends the call and not the connect, and most hosts make the call again. Of one
 	 * that TCP_FASTOPEN_CONNECT puts off nothing has begun. */
 	if (result == 0 || err == EINTR)
-		bound_lift(try->fd, entry);
+		connect_timeout_lift(try->fd, entry);
 	else
-		bound_undo(try->fd, entry);
+		connect_timeout_undo(try->fd, entry);
 	errno = err;
 	return false;
 }

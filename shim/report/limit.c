@@ -53,7 +53,7 @@ static bool claim_recovery(struct destination *destination, int64_t now)
 	cell64 *last = &destination->records[KIND_RECOVERED];
 	int64_t then = atomic_load(last), since = then;
 
-	/* Of no thread's clock but a scribble: there would never be another. */
+	/* Of no thread's clock but a corrupted word: there would never be another. */
 	if (then > 0 && then - now > NS_PER_S)
 		since = 0;
 	for (int kind = KIND_REFUSED; kind < KIND_RECOVERED; kind++)
@@ -104,7 +104,7 @@ void limit_undo(const struct record *record, int64_t held_back)
 	             : record->destination ? &record->destination->held_back
 	                                   : NULL;
 
-	/* The bound is for a scribbled one. */
+	/* The bound is for a corrupted one. */
 	if ((record->event == EVENT_REFUSED || record->admission) && held_back < INT64_MAX)
 		held_back++;
 	if (to && held_back > 0)

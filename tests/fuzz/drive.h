@@ -2,7 +2,7 @@
 /*
  * Drives the shim's own functions by a string of bytes, as a host's calls would, over a region that
  * anybody may have written to. Aborts where something is not in its range that must be, whatever
- * the region holds. Used by the fuzzer, and by a unit test while another thread scribbles.
+ * the region holds. Used by the fuzzer, and by a unit test while another thread writes garbage.
  */
 #ifndef RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 #define RETRYBUDGET_TESTS_FUZZ_DRIVE_H
@@ -211,7 +211,7 @@ static inline int64_t drive_value(uint64_t kind, uint64_t bits)
 	}
 }
 
-static inline void drive_scribble(uint64_t where, uint64_t kind, uint64_t bits)
+static inline void drive_corrupt(uint64_t where, uint64_t kind, uint64_t bits)
 {
 	atomic_store_explicit(drive_word(where), drive_value(kind, bits), memory_order_relaxed);
 }
@@ -233,7 +233,7 @@ static inline void drive_run(const uint8_t *bytes, size_t n, int fd)
 		default:
 			where = drive_next(&drive, 4);
 			kind = drive_next(&drive, 1);
-			drive_scribble(where, kind, drive_next(&drive, 4));
+			drive_corrupt(where, kind, drive_next(&drive, 4));
 		}
 	}
 }

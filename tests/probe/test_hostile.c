@@ -29,7 +29,7 @@ static void remove_share(void)
 
 TestSuite(hostile, .fini = remove_share);
 
-/* How long the scribbler works, in s. More: PROBE_SECONDS=30. */
+/* How long the writer of garbage works, in s. More: PROBE_SECONDS=30. */
 static const char *seconds(void)
 {
 	const char *given = getenv("PROBE_SECONDS");
@@ -37,7 +37,7 @@ static const char *seconds(void)
 	return given != NULL ? given : "2";
 }
 
-Test(hostile, scribbler)
+Test(hostile, corrupted)
 {
 	static const char fine[] = "late: 0, wrong: 0, meanwhile: some, afterwards: works\n";
 	const struct result *result;
@@ -45,7 +45,7 @@ Test(hostile, scribbler)
 	/* All times of the policy are short: the longest that it allows is no fault, and a connect
 	 * may be parked for what a server seems to have asked for, two minutes by default. */
 	result = expect(
-	    &(struct probe) { .program = "scribbled",
+	    &(struct probe) { .program = "corrupted",
 	                      .arguments = { seconds() },
 	                      .general = shared(),
 	                      .policy =

@@ -63,9 +63,9 @@ int (*const tls_twin_chosen)(void) = tls_twin_choice;
 
 static int twin_send(int fd, const void *data, int n)
 {
-	char sealed[1024];
+	char encrypted[1024];
 
-	return (int)send(fd, sealed, (size_t)scrambled(n, data, sealed), MSG_NOSIGNAL);
+	return (int)send(fd, encrypted, (size_t)scrambled(n, data, encrypted), MSG_NOSIGNAL);
 }
 
 int SSL_connect(void *session)
@@ -144,9 +144,9 @@ static int receive(void *session, void *data, int n)
 
 static int reply(void *session, const void *data, int n)
 {
-	char sealed[1024];
+	char encrypted[1024];
 
-	return (int)send(*(int *)session, sealed, (size_t)scrambled(n, data, sealed), MSG_NOSIGNAL);
+	return (int)send(*(int *)session, encrypted, (size_t)scrambled(n, data, encrypted), MSG_NOSIGNAL);
 }
 
 /* mode: RTLD_DEEPBIND gives it its own library, without it gets the program's. */

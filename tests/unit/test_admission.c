@@ -112,7 +112,7 @@ Test(admission, the_refused_cost_nothing)
 	}
 }
 
-Test(admission, scribbled_over)
+Test(admission, corrupted)
 {
 	struct admission_rule rule = rule_of(TOKENS(1), TOKENS(3));
 

@@ -158,7 +158,7 @@ Test(backoff, decorrelated_jitter)
 	for (int i = 0; i < 1000; i++) {
 		int64_t wild = backoff_delay(&rule, 9, (int64_t)random_next(&random), &random);
 
-		cr_assert(wild >= rule.base && wild <= rule.cap, "a scribbled previous delay");
+		cr_assert(wild >= rule.base && wild <= rule.cap, "a corrupted previous delay");
 	}
 }
 

@@ -284,7 +284,7 @@ Test(breaker, a_closed_one_begins_anew)
 	cr_expect_eq(breaker_failed(&breaker, &rule, false, now, &dice), BREAKER_OPENED);
 }
 
-/* A reload that shortens the open time, and a scribble, end with the new open time. */
+/* A reload that shortens the open time, and a corrupted word, end with the new open time. */
 Test(breaker, an_end_too_far_off_is_moved_up)
 {
 	enum breaker_change change;

@@ -252,7 +252,7 @@ Test(bucket, hostile_cells_and_rules_stay_in_range)
 	}
 }
 
-Test(bucket, a_scribbled_clock_heals)
+Test(bucket, a_corrupted_clock_heals)
 {
 	struct bucket_rule rule = { .capacity = 100000, .floor = 1000 };
 	uint64_t random = 3;

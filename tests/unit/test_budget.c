@@ -361,7 +361,7 @@ Test(budget, hostile_cells_stay_in_range)
 	}
 }
 
-Test(budget, a_scribbled_due_moment_is_bounded_by_the_longest_delay)
+Test(budget, a_corrupted_due_moment_is_bounded_by_the_longest_delay)
 {
 	fail_first_try();
 	world.policy.probe = SECONDS(3600);
@@ -378,14 +378,14 @@ Test(budget, a_scribbled_due_moment_is_bounded_by_the_longest_delay)
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0);
 }
 
-Test(budget, a_scribbled_moment_that_the_server_asked_for_is_bounded_by_its_cap)
+Test(budget, a_corrupted_moment_that_the_server_asked_for_is_bounded_by_its_cap)
 {
-	static const int64_t scribbles[] = { INT64_MAX, START_OF_TIME + SECONDS(121) };
+	static const int64_t corruptions[] = { INT64_MAX, START_OF_TIME + SECONDS(121) };
 
 	fail_first_try();
 	world.policy.retry_after_cap = SECONDS(120);
-	for (size_t i = 0; i < sizeof(scribbles) / sizeof(*scribbles); i++) {
-		world.budget.not_before = scribbles[i];
+	for (size_t i = 0; i < sizeof(corruptions) / sizeof(*corruptions); i++) {
+		world.budget.not_before = corruptions[i];
 		cr_expect_eq(budget_asked_wait(account, START_OF_TIME), SECONDS(120));
 		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(119)), SECONDS(1),
 		             "and is moved up to it");

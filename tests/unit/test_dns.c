@@ -39,7 +39,7 @@ static struct destination *asked(int64_t port, unsigned char code)
 	struct iovec part = { head, sizeof(head) };
 	struct talk talk = talk_start();
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	struct exchange sent = {
+	struct sent_datagram sent = {
 		.mark = 1,
 		.at = monotonic(),
 		.slot = destination_slot(talk.destination),
@@ -52,9 +52,9 @@ static struct destination *asked(int64_t port, unsigned char code)
 
 	talk.destination->port = port;
 	cr_assert_eq(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &sent.cookie, &len), 0);
-	exchange_add(&sent);
+	datagrams_add(&sent);
 	cr_expect_eq(datagram_received(fd, 12, 0, NULL, 0, &part, 1), 12);
-	cr_expect(exchange_none());
+	cr_expect(datagrams_none());
 	close(fd);
 	return talk.destination;
 }

@@ -93,7 +93,7 @@ Test(eviction, the_well_make_room_first)
 	cr_expect_eq(failing->tally.attempts, 2);
 }
 
-/* Slots that another process has scribbled over go first. */
+/* Slots that another process has corrupted go first. */
 Test(eviction, wild_counters_do_no_harm)
 {
 	for (int i = 0; i < REGION_DESTINATIONS; i++) {

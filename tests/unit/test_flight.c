@@ -173,8 +173,8 @@ Test(flight, until_a_lookup_begun_is_asked_for)
 	begun.trial.probe = true;
 	begun.began = try.began;
 	begun.admitted = try.began + 5;
-	request_enter(&begun, &begun);
-	cr_assert(request_take(&begun, &asked));
+	pending_lookup_enter(&begun, &begun);
+	cr_assert(pending_lookup_take(&begun, &asked));
 	cr_expect(asked.paid && asked.permit && asked.trial.probe);
 	cr_expect_eq(asked.began, begun.began);
 	cr_expect_eq(asked.admitted, begun.admitted);
@@ -232,7 +232,7 @@ Test(flight, until_a_datagram_is_answered)
 {
 	struct talk talk = talk_start();
 	struct budget *budget = &talk.destination->budget;
-	struct exchange last, sent = {
+	struct sent_datagram last, sent = {
 		.cookie = 7,
 		.mark = 1,
 		.at = monotonic(),
@@ -249,8 +249,8 @@ Test(flight, until_a_datagram_is_answered)
 	slices_add(&budget->requests, HOUR, 1, sent.at);
 	slices_add(&budget->spent, HOUR, 1, sent.at);
 	slices_add(&budget->breaker.probes, HOUR, 1, sent.at);
-	exchange_add(&sent);
-	cr_assert(exchange_answered(7, 0, &last));
+	datagrams_add(&sent);
+	cr_assert(datagrams_answered(7, 0, &last));
 	cr_expect(last.probe);
 	flight_end_datagram(talk.destination, &last);
 	cr_expect_eq(in_flight(talk.destination), 1, "the connection");
@@ -264,7 +264,7 @@ Test(flight, of_every_datagram_that_is_answered)
 	struct talk talk = talk_start();
 	struct budget *budget = &talk.destination->budget;
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	struct exchange sent = {
+	struct sent_datagram sent = {
 		.at = monotonic(),
 		.slot = destination_slot(talk.destination),
 		.generation = (uint32_t)talk.destination->generation,
@@ -280,7 +280,7 @@ Test(flight, of_every_datagram_that_is_answered)
 	slices_add(&budget->breaker.probes, HOUR, 1, sent.at); /* of the first alone */
 	for (sent.mark = 1; sent.mark <= 2; sent.mark++) {
 		slices_add(&budget->requests, HOUR, 1, sent.at);
-		exchange_add(&sent);
+		datagrams_add(&sent);
 		sent.permit = sent.probe = false;
 		sent.at++;
 	}
@@ -290,7 +290,7 @@ Test(flight, of_every_datagram_that_is_answered)
 	cr_expect_eq(in_flight(talk.destination), 1, "the connection");
 	cr_expect_eq(permits(talk.destination), 0);
 	cr_expect(breaker_is_closed(&budget->breaker));
-	cr_expect(exchange_none());
+	cr_expect(datagrams_none());
 }
 
 /* As pace() lets it go: a retry that has paid, and probes. */

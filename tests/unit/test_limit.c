@@ -96,7 +96,7 @@ Test(limit, what_is_never_limited)
 		cr_assert(limit_pass(&record, 0, 1, &held), "an interval of 0 limits nothing");
 }
 
-Test(limit, scribbled_cells)
+Test(limit, corrupted_cells)
 {
 	static const int64_t cells[] = { INT64_MIN, -1, 1, INT64_MAX };
 	int64_t held;
@@ -110,7 +110,7 @@ Test(limit, scribbled_cells)
 	}
 }
 
-Test(limit, a_scribbled_recovery_hides_no_other)
+Test(limit, a_corrupted_recovery_hides_no_other)
 {
 	int64_t held, now = 100 * NS_PER_S;
 
@@ -122,7 +122,7 @@ Test(limit, a_scribbled_recovery_hides_no_other)
 	cr_assert_not(pass(EVENT_RECOVERED, now + 2, &held));
 }
 
-Test(limit, a_scribbled_count_is_given_back_as_it_was)
+Test(limit, a_corrupted_count_is_given_back_as_it_was)
 {
 	struct record record = { .event = EVENT_REFUSED, .destination = &destination };
 	int64_t held;

@@ -234,7 +234,7 @@ static int64_t any_value(void)
 
 /* Nor by anything that another process writes, which then leaves it alone: an attempt goes within
  * the longest time of the policy. */
-Test(lockout, scribbled_cells)
+Test(lockout, corrupted_cells)
 {
 	cell64 *cells = (cell64 *)&world.budget;
 	size_t words = sizeof(world.budget) / sizeof(*cells);

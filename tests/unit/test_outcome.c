@@ -171,7 +171,7 @@ Test(outcome, young_connects_that_are_given_up_one_after_another_are_timeouts)
 		cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], i < 3 ? 0 : i - 2,
 		             "%d", i);
 	}
-	waiting_answered(talk.destination, NS_PER_MS);
+	answer_time_answered(talk.destination, NS_PER_MS);
 	talk = unanswered(&server);
 	back_date(&talk, 200);
 	host_close(talk.host);

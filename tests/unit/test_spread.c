@@ -172,7 +172,7 @@ Test(spread, stands_any_bit_pattern)
 	}
 }
 
-Test(spread, a_scribbled_count_of_what_is_usual_is_none)
+Test(spread, a_corrupted_count_of_what_is_usual_is_none)
 {
 	struct spread spread = { .usual = INT64_MAX / 2 };
 

@@ -210,9 +210,9 @@ static inline void until_state(int fd, int state)
 /* Waits until the peer's kernel has acknowledged everything. */
 static inline void until_acknowledged(int fd)
 {
-	for (int ms = 0; ms < PATIENT_MS && !oracle_taken(fd); ms++)
+	for (int ms = 0; ms < PATIENT_MS && !tcp_info_taken(fd); ms++)
 		usleep(1000);
-	cr_assert(oracle_taken(fd));
+	cr_assert(tcp_info_taken(fd));
 }
 
 static inline void peer_says(const struct talk *talk, const char *text)

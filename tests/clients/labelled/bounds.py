@@ -41,7 +41,7 @@ SHORT = {
     "curl, URLs, kept": KEPT,
     "libmemcached, kept": KEPT,
     "redis-cli": KEPT,
-    "wget --tries, URLs": "a reset that comes before the host reads is told by the oracle alone",
+    "wget --tries, URLs": "a reset that comes before the host reads is told by TCP_INFO alone",
     "pgbench -C loop": "the start-up packet is the same for each piece of work",
 }
 NUMBER = (0.5, 2.5)  # retries called so, per retry made, of a client with a shortfall

@@ -26,7 +26,7 @@ static void start_tls(void)
 	session_prepare();
 }
 
-TestSuite(session, .init = start_tls);
+TestSuite(tls_session, .init = start_tls);
 
 /* As the hooks on the socket do. */
 static void carry(const struct talk *talk, const char *text)
@@ -64,7 +64,7 @@ static void say_goodbye(const struct talk *talk)
 {
 	const void *outer;
 
-	inside_goodbye(talk->host);
+	tls_traffic_goodbye(talk->host);
 	outer = session_enter(first);
 	carry_out(talk);
 	session_leave(outer);
@@ -73,14 +73,14 @@ static void say_goodbye(const struct talk *talk)
 /* A read that brings nothing. */
 static void wait_inside(const struct talk *talk)
 {
-	inside_received(talk->host, NULL, -1);
+	tls_traffic_received(talk->host, NULL, -1);
 }
 
 static void open_session(const struct talk *talk, const void *session)
 {
 	shake_hands(talk, session);
 	cr_assert_eq(session_fd(session), talk->host);
-	inside_opened(talk->host);
+	tls_traffic_opened(talk->host);
 }
 
 static struct talk talk_inside(void)
@@ -94,12 +94,13 @@ static struct talk talk_inside(void)
 /* The host hands a request to its library. */
 static void ask_inside(const struct talk *talk, const void *session)
 {
-	uint32_t print = asking_begin(talk->host, inside_look(talk->host, ASK, strlen(ASK)));
+	uint32_t print =
+	    exchange_begin_begin(talk->host, tls_traffic_look(talk->host, ASK, strlen(ASK)));
 	const void *outer = session_enter(session);
 
 	carry_out(talk);
 	session_leave(outer);
-	inside_sent(talk->host, true, print);
+	tls_traffic_sent(talk->host, true, print);
 	peer_hears(talk);
 }
 
@@ -109,10 +110,10 @@ static void reply_inside(const struct talk *talk, const void *session, const cha
 
 	carry_in(talk);
 	session_leave(outer);
-	inside_received(talk->host, text, (ssize_t)strlen(text));
+	tls_traffic_received(talk->host, text, (ssize_t)strlen(text));
 }
 
-Test(session, whose_handshake_is_no_answer)
+Test(tls_session, whose_handshake_is_no_answer)
 {
 	struct talk talk = talk_inside();
 
@@ -122,7 +123,7 @@ Test(session, whose_handshake_is_no_answer)
 	cr_expect(talk.entry->traits & TRAIT_CARRIER);
 }
 
-Test(session, in_which_a_reply_is_one)
+Test(tls_session, in_which_a_reply_is_one)
 {
 	struct talk talk = talk_inside();
 
@@ -133,7 +134,7 @@ Test(session, in_which_a_reply_is_one)
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 }
 
-Test(session, in_which_a_status_is_a_failure_and_the_next_request_a_retry)
+Test(tls_session, in_which_a_status_is_a_failure_and_the_next_request_a_retry)
 {
 	struct talk talk = talk_inside();
 	struct attempt try;
@@ -142,8 +143,8 @@ Test(session, in_which_a_status_is_a_failure_and_the_next_request_a_retry)
 	reply_inside(&talk, first, BUSY);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 	cr_expect_gt(talk.destination->budget.not_before, monotonic() + 5 * NS_PER_S);
-	cr_assert(
-	    attempt_begin_request(&try, talk.host, inside_look(talk.host, ASK, strlen(ASK)), 0));
+	cr_assert(attempt_begin_request(&try, talk.host,
+	                                tls_traffic_look(talk.host, ASK, strlen(ASK)), 0));
 	cr_expect(try.trial.retry);
 	attempt_start_request(&try);
 	ask_inside(&talk, first);
@@ -151,19 +152,19 @@ Test(session, in_which_a_status_is_a_failure_and_the_next_request_a_retry)
 	cr_expect_eq(talk.destination->budget.streak, 2);
 }
 
-Test(session, in_which_a_status_comes_in_pieces)
+Test(tls_session, in_which_a_status_comes_in_pieces)
 {
 	struct talk talk = talk_inside();
 
 	ask_inside(&talk, first);
 	for (const char *at = BUSY; *at; at++)
-		inside_received(talk.host, at, 1);
+		tls_traffic_received(talk.host, at, 1);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 	cr_expect_gt(talk.destination->budget.not_before, monotonic() + 5 * NS_PER_S);
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 }
 
-Test(session, in_which_another_protocol_greets)
+Test(tls_session, in_which_another_protocol_greets)
 {
 	struct talk talk = talk_inside();
 
@@ -175,7 +176,7 @@ Test(session, in_which_another_protocol_greets)
 	cr_expect_eq(talk.destination->budget.streak, 0);
 }
 
-Test(session, that_nobody_wants_to_look_into)
+Test(tls_session, that_nobody_wants_to_look_into)
 {
 	struct talk talk = talk_start();
 
@@ -186,7 +187,7 @@ Test(session, that_nobody_wants_to_look_into)
 }
 
 /* A library that the hooks do not see, as Java's: nobody is in a call of it. */
-Test(session, that_nobody_sees)
+Test(tls_session, that_nobody_sees)
 {
 	struct talk talk = talk_start();
 
@@ -195,7 +196,7 @@ Test(session, that_nobody_sees)
 	cr_expect_not(talk.entry->traits & TRAIT_CARRIER);
 }
 
-Test(session, that_ends_inside_its_handshake)
+Test(tls_session, that_ends_inside_its_handshake)
 {
 	struct talk talk = talk_start();
 	const void *outer = session_enter(first);
@@ -209,19 +210,19 @@ Test(session, that_ends_inside_its_handshake)
 }
 
 /* The peer's last word was an alert, and the host gave up without another read. */
-Test(session, that_its_peer_refuses)
+Test(tls_session, that_its_peer_refuses)
 {
 	struct talk talk = talk_start();
 
 	shake_hands(&talk, first);
-	inside_goodbye(talk.host); /* of which the library sends nothing yet */
+	tls_traffic_goodbye(talk.host); /* of which the library sends nothing yet */
 	peer_closes(&talk);
 	host_close(talk.host);
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
 /* Where answers come soon: else a wait that the host ends says nothing. */
-Test(session, whose_handshake_hangs)
+Test(tls_session, whose_handshake_hangs)
 {
 	struct talk talk = talk_start();
 
@@ -232,7 +233,7 @@ Test(session, whose_handshake_hangs)
 	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
 }
 
-Test(session, that_was_only_kept_ready)
+Test(tls_session, that_was_only_kept_ready)
 {
 	struct talk talk = talk_inside();
 
@@ -242,7 +243,7 @@ Test(session, that_was_only_kept_ready)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, that_was_only_kept_ready_until_its_peer_ended_it)
+Test(tls_session, that_was_only_kept_ready_until_its_peer_ended_it)
 {
 	struct talk talk = talk_inside();
 
@@ -253,7 +254,7 @@ Test(session, that_was_only_kept_ready_until_its_peer_ended_it)
 }
 
 /* A shipper of log lines, which never reads. */
-Test(session, that_only_goes_one_way)
+Test(tls_session, that_only_goes_one_way)
 {
 	struct talk talk = talk_inside();
 
@@ -266,7 +267,7 @@ Test(session, that_only_goes_one_way)
 }
 
 /* One that reads after each line, to see whether its peer has ended it. */
-Test(session, that_only_goes_one_way_and_is_looked_at)
+Test(tls_session, that_only_goes_one_way_and_is_looked_at)
 {
 	struct talk talk = talk_inside();
 	struct account account;
@@ -285,7 +286,7 @@ Test(session, that_only_goes_one_way_and_is_looked_at)
 	EXPECT_NOTHING(talk.destination);
 }
 
-Test(session, whose_first_request_comes_late_and_is_given_up_at_once)
+Test(tls_session, whose_first_request_comes_late_and_is_given_up_at_once)
 {
 	struct talk talk = talk_inside();
 
@@ -306,7 +307,7 @@ static void give_up(struct talk *talk)
 	host_close(talk->host);
 }
 
-Test(session, whose_reply_the_host_waited_for_in_vain)
+Test(tls_session, whose_reply_the_host_waited_for_in_vain)
 {
 	struct talk talk = talk_inside();
 
@@ -316,7 +317,7 @@ Test(session, whose_reply_the_host_waited_for_in_vain)
 	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
 }
 
-Test(session, to_which_a_forked_child_says_goodbye)
+Test(tls_session, to_which_a_forked_child_says_goodbye)
 {
 	struct talk talk = talk_inside();
 	pid_t child;
@@ -347,7 +348,7 @@ static struct talk talk_after_a_pause(void)
 	return talk;
 }
 
-Test(session, whose_last_request_is_given_up_at_once)
+Test(tls_session, whose_last_request_is_given_up_at_once)
 {
 	struct talk talk = talk_after_a_pause();
 
@@ -355,7 +356,7 @@ Test(session, whose_last_request_is_given_up_at_once)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, whose_last_request_was_a_goodbye)
+Test(tls_session, whose_last_request_was_a_goodbye)
 {
 	struct talk talk = talk_after_a_pause();
 
@@ -364,7 +365,7 @@ Test(session, whose_last_request_was_a_goodbye)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, whose_last_request_is_waited_for_in_vain)
+Test(tls_session, whose_last_request_is_waited_for_in_vain)
 {
 	struct talk talk = talk_after_a_pause();
 
@@ -374,7 +375,7 @@ Test(session, whose_last_request_is_waited_for_in_vain)
 }
 
 /* HTTP/2: what was sent last acknowledged the peer's settings, or its ping. */
-Test(session, in_which_not_all_wants_an_answer)
+Test(tls_session, in_which_not_all_wants_an_answer)
 {
 	static const char settings[] = "\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64";
 	struct talk talk = talk_inside();
@@ -384,13 +385,13 @@ Test(session, in_which_not_all_wants_an_answer)
 	outer = session_enter(first);
 	carry_in(&talk);
 	session_leave(outer);
-	inside_received(talk.host, settings, sizeof(settings) - 1);
+	tls_traffic_received(talk.host, settings, sizeof(settings) - 1);
 	ask_inside(&talk, first);
 	give_up(&talk);
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, that_the_peer_ends_in_place_of_a_reply)
+Test(tls_session, that_the_peer_ends_in_place_of_a_reply)
 {
 	struct talk talk = talk_inside();
 
@@ -401,7 +402,7 @@ Test(session, that_the_peer_ends_in_place_of_a_reply)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(session, that_ends_idle)
+Test(tls_session, that_ends_idle)
 {
 	struct talk talk = talk_inside();
 
@@ -414,7 +415,7 @@ Test(session, that_ends_idle)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, whose_goodbye_is_no_request)
+Test(tls_session, whose_goodbye_is_no_request)
 {
 	struct talk talk = talk_inside();
 
@@ -428,16 +429,16 @@ Test(session, whose_goodbye_is_no_request)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(session, that_took_no_request_takes_it_again)
+Test(tls_session, that_took_no_request_takes_it_again)
 {
 	struct talk talk = talk_inside();
 	uint32_t print;
 
 	ask_inside(&talk, first);
 	reply_inside(&talk, first, FINE);
-	print = asking_begin(talk.host, 0);
+	print = exchange_begin_begin(talk.host, 0);
 	cr_assert_eq(print, TRAFFIC_BEGUN);
-	inside_sent(talk.host, false, print);
+	tls_traffic_sent(talk.host, false, print);
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 	talk.destination->budget.streak = 2;
 	ask_inside(&talk, first);
@@ -445,7 +446,7 @@ Test(session, that_took_no_request_takes_it_again)
 	cr_expect_eq(talk.destination->budget.streak, 0);
 }
 
-Test(session, that_is_carried_by_another_socket_of_the_same_number)
+Test(tls_session, that_is_carried_by_another_socket_of_the_same_number)
 {
 	struct server server = serve(8);
 	struct talk old = talk_to(&server), new;
@@ -456,13 +457,13 @@ Test(session, that_is_carried_by_another_socket_of_the_same_number)
 	cr_assert_eq(new.host, old.host);
 	cr_expect_eq(session_fd(first), -1, "not before its first bytes");
 	shake_hands(&new, second);
-	cr_expect_not(new.entry->traits &TRAIT_SEALED, "not before its handshake is over");
+	cr_expect_not(new.entry->traits &TRAIT_HANDSHAKE_DONE, "not before its handshake is over");
 	cr_expect_eq(session_fd(first), -1);
 	cr_expect_eq(session_fd(second), new.host);
 }
 
 /* The memory of one that was freed is soon another's, and of the close nothing was seen. */
-Test(session, that_is_the_same_pointer_on_another_connection)
+Test(tls_session, that_is_the_same_pointer_on_another_connection)
 {
 	struct server server = serve(8);
 	struct talk old = talk_to(&server), new = talk_to(&server);
@@ -474,7 +475,7 @@ Test(session, that_is_the_same_pointer_on_another_connection)
 }
 
 /* A callback of the library asks somebody else, for a list of revoked certificates say. */
-Test(session, in_a_call_of_which_others_are_talked_to)
+Test(tls_session, in_a_call_of_which_others_are_talked_to)
 {
 	struct server server = serve(8);
 	struct talk talk = talk_to(&server), other = talk_to(&server);
@@ -494,7 +495,7 @@ Test(session, in_a_call_of_which_others_are_talked_to)
 }
 
 /* Words that are no ClientHello, before the session has any. */
-Test(session, in_a_call_of_which_something_is_logged)
+Test(tls_session, in_a_call_of_which_something_is_logged)
 {
 	struct server server = serve(8);
 	struct talk log = talk_to(&server), talk = talk_to(&server);
@@ -509,7 +510,7 @@ Test(session, in_a_call_of_which_something_is_logged)
 }
 
 /* As many as share a place. */
-Test(session, that_shares_its_place_with_another)
+Test(tls_session, that_shares_its_place_with_another)
 {
 	const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
 	struct server server = serve(8);
@@ -531,7 +532,7 @@ Test(session, that_shares_its_place_with_another)
 		cr_expect_eq(session_fd(sessions[i]), talks[i].host, "%d", i);
 }
 
-Test(session, inside_another_gives_the_way_back)
+Test(tls_session, inside_another_gives_the_way_back)
 {
 	struct talk talk = talk_start();
 	const void *outer = session_enter(first), *inner = session_enter(second);
@@ -545,7 +546,7 @@ Test(session, inside_another_gives_the_way_back)
 }
 
 /* BIO_read, a pointer from dlsym: nobody sees what was in it, and that it came has to do. */
-Test(session, whose_replies_are_read_unseen)
+Test(tls_session, whose_replies_are_read_unseen)
 {
 	struct talk talk = talk_inside();
 
@@ -555,7 +556,7 @@ Test(session, whose_replies_are_read_unseen)
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 }
 
-Test(session, in_which_nothing_is_seen)
+Test(tls_session, in_which_nothing_is_seen)
 {
 	struct talk talk = talk_inside();
 
@@ -573,7 +574,7 @@ Test(session, in_which_nothing_is_seen)
 }
 
 /* Two fibers of one thread: each makes way for the other inside a call. */
-Test(session, of_one_fiber_is_not_taken_for_another_s)
+Test(tls_session, of_one_fiber_is_not_taken_for_another_s)
 {
 	struct server server = serve(8);
 	struct talk one = talk_to(&server), other = talk_to(&server);
@@ -591,17 +592,17 @@ Test(session, of_one_fiber_is_not_taken_for_another_s)
 }
 
 /* SSL_free and SSL_new, and the same socket. */
-Test(session, that_takes_over_a_carrier)
+Test(tls_session, that_takes_over_a_carrier)
 {
 	struct talk talk = talk_inside();
 
 	shake_hands(&talk, second);
 	cr_expect_eq(session_fd(second), talk.host);
 	cr_expect_eq(session_fd(first), -1);
-	cr_expect_not(talk.entry->traits & TRAIT_SEALED);
+	cr_expect_not(talk.entry->traits & TRAIT_HANDSHAKE_DONE);
 }
 
-Test(session, is_told_once_but_of_an_end)
+Test(tls_session, is_told_once_but_of_an_end)
 {
 	struct talk talk = talk_inside();
 
@@ -614,18 +615,18 @@ Test(session, is_told_once_but_of_an_end)
 }
 
 /* The other number is closed as the first would be. */
-Test(session, by_two_numbers)
+Test(tls_session, by_two_numbers)
 {
 	struct talk talk = talk_inside();
 	int to = dup(talk.host);
 
 	socket_duplicated(talk.host, to);
 	cr_expect(session_carries(to));
-	cr_expect(socket_find(to)->traits & TRAIT_SEALED);
+	cr_expect(socket_find(to)->traits & TRAIT_HANDSHAKE_DONE);
 }
 
 /* Its number is given to the carrier of another, which has been told nothing. */
-Test(session, takes_what_it_was_told_along)
+Test(tls_session, takes_what_it_was_told_along)
 {
 	struct talk talk = talk_inside(), other = talk_start();
 
@@ -640,7 +641,7 @@ Test(session, takes_what_it_was_told_along)
 	cr_expect_eq(session_fd(second), other.host);
 }
 
-Test(session, without_tables_is_none)
+Test(tls_session, without_tables_is_none)
 {
 	cr_expect_eq(session_fd(second), -1);
 }

@@ -12,17 +12,17 @@
 #define SECONDS 2
 
 static atomic_bool over;
-static atomic_long scribbles;
+static atomic_long corruptions;
 
-static void *scribble(void *arg)
+static void *corrupt(void *arg)
 {
 	uint64_t dice = ~*(const uint64_t *)arg;
 
 	while (!over) {
 		uint64_t where = random_next(&dice), kind = random_next(&dice);
 
-		drive_scribble(where, kind, random_next(&dice));
-		scribbles++;
+		drive_corrupt(where, kind, random_next(&dice));
+		corruptions++;
 	}
 	return NULL;
 }
@@ -44,7 +44,7 @@ static int held_back(void)
 	return held;
 }
 
-Test(scribble, nothing_crashes_hangs_or_leaves_its_range)
+Test(corrupted, nothing_crashes_hangs_or_leaves_its_range)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	int64_t end;
@@ -54,21 +54,22 @@ Test(scribble, nothing_crashes_hangs_or_leaves_its_range)
 	long runs = 0;
 
 	drive_start();
-	cr_assert(pthread_create(&thread, NULL, scribble, &seed) == 0);
+	cr_assert(pthread_create(&thread, NULL, corrupt, &seed) == 0);
 	for (end = monotonic() + SECONDS * NS_PER_S; monotonic() < end; runs++) {
 		for (size_t i = 0; i < sizeof(bytes); i++)
-			/* Attempts only: the scribbling is done for us. */
+			/* Attempts only: the writing of garbage is done for us. */
 			bytes[i] = (uint8_t)(random_next(&dice) & (i % 4 ? 0xff : 0xf1));
 		drive_run(bytes, sizeof(bytes), fd);
 	}
 	over = true;
 	pthread_join(thread, NULL);
-	cr_log_info("%ld runs beside %ld scribbles, seed %lx", runs, (long)scribbles, (long)seed);
+	cr_log_info("%ld runs beside %ld corruptions, seed %lx", runs, (long)corruptions,
+	            (long)seed);
 	cr_expect_gt(runs, 20);
-	cr_expect_gt(scribbles, 10000);
+	cr_expect_gt(corruptions, 10000);
 
-	/* And it heals: once nobody scribbles, everything goes after a probe at the latest, or what
-	 * a server may ask for. */
+	/* And it heals: once nobody writes garbage, everything goes after a probe at the latest, or
+	 * what a server may ask for. */
 	struct attempt try;
 	int64_t until = monotonic() + 10 * NS_PER_S;
 	bool goes = false;

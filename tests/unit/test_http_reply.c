@@ -15,7 +15,7 @@ static void start_http(void)
 	start_shim();
 }
 
-TestSuite(reply, .init = start_http);
+TestSuite(http_reply, .init = start_http);
 
 /* The host sends a request as the hooks do, but without a wait. Returns whether it was taken for a
  * retry. */
@@ -50,7 +50,7 @@ static void replies(const struct talk *talk, const char *text, size_t n)
 	}
 }
 
-Test(reply, of_failure_is_no_success)
+Test(http_reply, of_failure_is_no_success)
 {
 	struct talk talk = talk_start();
 
@@ -62,7 +62,7 @@ Test(reply, of_failure_is_no_success)
 	cr_expect_eq(talk.destination->budget.not_before, 0);
 }
 
-Test(reply, of_a_gateway_that_reaches_nobody_is_a_failure)
+Test(http_reply, of_a_gateway_that_reaches_nobody_is_a_failure)
 {
 	struct talk talk = talk_start();
 
@@ -73,7 +73,7 @@ Test(reply, of_a_gateway_that_reaches_nobody_is_a_failure)
 	EXPECT_COUNTED(talk.destination, 0, 2, FAILURE_STATUS);
 }
 
-Test(reply, of_another_status_is_a_success)
+Test(http_reply, of_another_status_is_a_success)
 {
 	static const char *const fine[] = { FINE, "HTTP/1.0 404 Not found\r\n\r\n",
 		                            "HTTP/1.1 301 X\r\n\r\n", "HTTP/1.1 501 X\r\n\r\n" };
@@ -89,7 +89,7 @@ Test(reply, of_another_status_is_a_success)
 }
 
 /* However it is cut: counted once, and only when the status is known. */
-Test(reply, is_read_in_pieces)
+Test(http_reply, is_read_in_pieces)
 {
 	for (size_t piece = 1; piece < 40; piece++) {
 		struct talk talk = talk_start();
@@ -111,7 +111,7 @@ Test(reply, is_read_in_pieces)
 }
 
 /* An event loop reads until there is nothing more yet. */
-Test(reply, is_read_in_pieces_with_nothing_between)
+Test(http_reply, is_read_in_pieces_with_nothing_between)
 {
 	struct talk talk = talk_start();
 
@@ -127,7 +127,7 @@ Test(reply, is_read_in_pieces_with_nothing_between)
 }
 
 /* The same where that there is nothing yet is heard for the first time within the head. */
-Test(reply, of_failure_goes_on_after_nothing_yet)
+Test(http_reply, of_failure_goes_on_after_nothing_yet)
 {
 	struct talk talk = talk_start();
 
@@ -142,7 +142,7 @@ Test(reply, of_failure_goes_on_after_nothing_yet)
 	cr_expect(asks(&talk, ASK));
 }
 
-Test(reply, is_read_from_many_parts)
+Test(http_reply, is_read_from_many_parts)
 {
 	struct talk talk = talk_start();
 	char data[64];
@@ -163,7 +163,7 @@ Test(reply, is_read_from_many_parts)
 	cr_expect(talk.destination->budget.not_before > monotonic());
 }
 
-Test(reply, that_is_interim_says_nothing)
+Test(http_reply, that_is_interim_says_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -175,7 +175,7 @@ Test(reply, that_is_interim_says_nothing)
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 }
 
-Test(reply, to_the_next_request_is_read_anew)
+Test(http_reply, to_the_next_request_is_read_anew)
 {
 	struct talk talk = talk_start();
 
@@ -195,7 +195,7 @@ Test(reply, to_the_next_request_is_read_anew)
 }
 
 /* A body that begins like a reply is none: it is not looked at. */
-Test(reply, is_only_its_head)
+Test(http_reply, is_only_its_head)
 {
 	struct talk talk = talk_start();
 
@@ -205,7 +205,7 @@ Test(reply, is_only_its_head)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(reply, of_another_protocol_is_left_alone)
+Test(http_reply, of_another_protocol_is_left_alone)
 {
 	struct talk talk = talk_start();
 
@@ -218,7 +218,7 @@ Test(reply, of_another_protocol_is_left_alone)
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 0);
 }
 
-Test(reply, after_a_switch_is_left_alone)
+Test(http_reply, after_a_switch_is_left_alone)
 {
 	struct talk talk = talk_start();
 
@@ -230,7 +230,7 @@ Test(reply, after_a_switch_is_left_alone)
 }
 
 /* Half a status line is no answer. */
-Test(reply, that_breaks_off_is_a_failure)
+Test(http_reply, that_breaks_off_is_a_failure)
 {
 	struct talk talk = talk_start();
 
@@ -242,7 +242,7 @@ Test(reply, that_breaks_off_is_a_failure)
 }
 
 /* Within the head of a failure nothing more is counted. */
-Test(reply, that_breaks_off_in_its_head_counts_once)
+Test(http_reply, that_breaks_off_in_its_head_counts_once)
 {
 	struct talk talk = talk_start();
 
@@ -255,7 +255,7 @@ Test(reply, that_breaks_off_in_its_head_counts_once)
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 }
 
-Test(reply, after_a_timeout_counts_once)
+Test(http_reply, after_a_timeout_counts_once)
 {
 	struct talk talk = talk_start();
 
@@ -267,7 +267,7 @@ Test(reply, after_a_timeout_counts_once)
 }
 
 /* Prints are known once something has failed. */
-Test(reply, that_fails_is_answered_by_its_own_request)
+Test(http_reply, that_fails_is_answered_by_its_own_request)
 {
 	struct server server = serve(8);
 	struct talk one = talk_to(&server), two = talk_to(&server);
@@ -291,7 +291,7 @@ Test(reply, that_fails_is_answered_by_its_own_request)
 #define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
 
 /* The head is judged when nobody knows of which request it is. */
-Test(reply, of_failure_makes_no_retry_of_a_request_that_is_not_whole)
+Test(http_reply, of_failure_makes_no_retry_of_a_request_that_is_not_whole)
 {
 	struct talk talk = talk_start();
 
@@ -313,7 +313,7 @@ Test(reply, of_failure_makes_no_retry_of_a_request_that_is_not_whole)
 }
 
 /* A body that goes by a call which shows no bytes, or that goes in part only. */
-Test(reply, to_a_request_that_was_not_seen_whole)
+Test(http_reply, to_a_request_that_was_not_seen_whole)
 {
 	struct talk talk = talk_start();
 
@@ -333,7 +333,7 @@ Test(reply, to_a_request_that_was_not_seen_whole)
 }
 
 /* Another thread has the reply before the one that sends is back from its call. */
-Test(reply, may_be_read_before_the_send_returns)
+Test(http_reply, may_be_read_before_the_send_returns)
 {
 	struct talk talk = talk_start();
 	static const char *const said[] = { BUSY, BUSY, FINE, BUSY, FINE, FINE };
@@ -360,7 +360,7 @@ Test(reply, may_be_read_before_the_send_returns)
 }
 
 /* A send that does not go leaves all as it was. */
-Test(reply, to_a_request_that_did_not_go_is_not_waited_for)
+Test(http_reply, to_a_request_that_did_not_go_is_not_waited_for)
 {
 	struct talk talk = talk_start();
 	uint32_t print;
@@ -380,7 +380,7 @@ Test(reply, to_a_request_that_did_not_go_is_not_waited_for)
 }
 
 /* The whole of it: a connect after the failure answers it as well as a request would. */
-Test(reply, that_fails_makes_a_retry_of_the_next_connect)
+Test(http_reply, that_fails_makes_a_retry_of_the_next_connect)
 {
 	struct server server = serve(8);
 	struct talk talk = talk_to(&server);
@@ -392,7 +392,7 @@ Test(reply, that_fails_makes_a_retry_of_the_next_connect)
 	cr_expect_eq(talk.destination->tally.retries, 1);
 }
 
-Test(reply, is_not_read_where_the_file_says_so)
+Test(http_reply, is_not_read_where_the_file_says_so)
 {
 	struct talk talk;
 
@@ -403,7 +403,7 @@ Test(reply, is_not_read_where_the_file_says_so)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(reply, after_it_all_is_calm_again)
+Test(http_reply, after_it_all_is_calm_again)
 {
 	struct talk talk = talk_start();
 
@@ -425,7 +425,7 @@ Test(reply, after_it_all_is_calm_again)
 
 /* A host that sends before it has read the whole reply of failure: what is left of it is read in
  * the next turn, and says nothing of that. */
-Test(reply, whose_rest_comes_late_is_no_success)
+Test(http_reply, whose_rest_comes_late_is_no_success)
 {
 	struct talk talk = talk_start();
 
@@ -443,7 +443,7 @@ Test(reply, whose_rest_comes_late_is_no_success)
 
 /* While a request waits another thread may close its socket, and the kernel give the number to
  * another. */
-Test(reply, makes_a_request_wait_for_its_own_socket_only)
+Test(http_reply, makes_a_request_wait_for_its_own_socket_only)
 {
 	struct talk talk = talk_start();
 	struct attempt try;
@@ -458,7 +458,7 @@ Test(reply, makes_a_request_wait_for_its_own_socket_only)
 }
 
 /* One that writes by another number than it reads by. */
-Test(reply, is_known_to_other_numbers_of_the_socket)
+Test(http_reply, is_known_to_other_numbers_of_the_socket)
 {
 	struct talk talk = talk_start(), twin = talk;
 
@@ -476,7 +476,7 @@ Test(reply, is_known_to_other_numbers_of_the_socket)
 
 /* New work on a connection that lives, which an open breaker holds back, replaces no lost one:
  * there is no address to park it for. */
-Test(reply, makes_no_reconnect_of_a_request)
+Test(http_reply, makes_no_reconnect_of_a_request)
 {
 	struct policy *policy = (struct policy *)&config_current()->policies[0];
 	struct talk talk = talk_start();

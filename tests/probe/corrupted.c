@@ -3,7 +3,7 @@
  * Threads connect to a healthy server and to a port that refuses while a child, which has the same
  * region mapped, writes random words and edge values all over it, as another process of the user
  * could. Every call must come back in time, with an error that connects have, and the healthy
- * server must be in reach at last. Usage: scribbled SECONDS
+ * server must be in reach at last. Usage: corrupted SECONDS
  */
 #include "probe.h"
 
@@ -37,7 +37,7 @@ static int64_t any_value(uint64_t *dice)
 }
 
 /* For ever: all over, and over what is in use. */
-static void scribble(struct region *region)
+static void corrupt(struct region *region)
 {
 	uint64_t dice = (uint64_t)getpid() << 20 | 1;
 	size_t words = sizeof(*region) / sizeof(cell64);
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (region == NULL)
 			pause();
-		scribble(region);
+		corrupt(region);
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, work[i], NULL);

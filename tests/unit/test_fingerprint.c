@@ -8,10 +8,10 @@
 
 static uint32_t print_of(const char *text)
 {
-	return request_print(text, strlen(text));
+	return fingerprint_of(text, strlen(text));
 }
 
-Test(request, the_first_line_tells)
+Test(fingerprint, the_first_line_tells)
 {
 	const char *head = "Host: a\r\nUser-Agent: legacyd/1.0 (a rather long line here)\r\n\r\n";
 	char one[256], other[256];
@@ -22,7 +22,7 @@ Test(request, the_first_line_tells)
 	cr_assert_eq(print_of(one), print_of(strdup(one)));
 }
 
-Test(request, the_last_bytes_tell)
+Test(fingerprint, the_last_bytes_tell)
 {
 	const char *head = "POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n\r\n";
 	char one[256], other[256];
@@ -33,7 +33,7 @@ Test(request, the_last_bytes_tell)
 }
 
 /* The number of the try, a date, a trace id. */
-Test(request, what_varies_between_is_passed_over)
+Test(fingerprint, what_varies_between_is_passed_over)
 {
 	const char *tail = "Host: a\r\nUser-Agent: legacyd/1.0 (a rather long line here)\r\n\r\n";
 	char one[256], other[256];
@@ -43,32 +43,32 @@ Test(request, what_varies_between_is_passed_over)
 	cr_assert_eq(print_of(one), print_of(other));
 }
 
-Test(request, without_a_head_every_byte_tells)
+Test(fingerprint, without_a_head_every_byte_tells)
 {
 	char one[1024], other[1024];
 
 	memset(one, 'a', sizeof(one));
 	memset(other, 'a', sizeof(other));
-	cr_assert_eq(request_print(one, sizeof(one)), request_print(other, sizeof(other)));
+	cr_assert_eq(fingerprint_of(one, sizeof(one)), fingerprint_of(other, sizeof(other)));
 	other[500] = 'b';
-	cr_assert_neq(request_print(one, sizeof(one)), request_print(other, sizeof(other)));
+	cr_assert_neq(fingerprint_of(one, sizeof(one)), fingerprint_of(other, sizeof(other)));
 }
 
-Test(request, some_tell_nothing)
+Test(fingerprint, some_tell_nothing)
 {
 	const char greeting[] = "\x16\x03\x01\x02\x00\x01\x00";
 
-	cr_assert_eq(request_print(greeting, sizeof(greeting)), 0);
-	cr_assert_eq(request_print("", 0), 0);
-	cr_assert_neq(request_print("\x16\x05\x01", 3), 0);
+	cr_assert_eq(fingerprint_of(greeting, sizeof(greeting)), 0);
+	cr_assert_eq(fingerprint_of("", 0), 0);
+	cr_assert_neq(fingerprint_of("\x16\x05\x01", 3), 0);
 	for (size_t n = 1; n < 4; n++)
-		cr_assert_neq(request_print("get", n), 0);
+		cr_assert_neq(fingerprint_of("get", n), 0);
 }
 
 #define RPC "POST /rpc HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\n\r\n"
 
 /* The same URL for all, and only the body tells: in its middle, too. */
-Test(request, the_whole_body_tells)
+Test(fingerprint, the_whole_body_tells)
 {
 	uint32_t one = print_of(RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n");
 
@@ -78,7 +78,7 @@ Test(request, the_whole_body_tells)
 	                           "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n"));
 }
 
-Test(request, a_long_target_tells)
+Test(fingerprint, a_long_target_tells)
 {
 	char one[600], other[600];
 
@@ -90,7 +90,7 @@ Test(request, a_long_target_tells)
 	cr_assert_neq(print_of(one), print_of(other));
 }
 
-Test(request, what_is_not_whole_has_none)
+Test(fingerprint, what_is_not_whole_has_none)
 {
 	cr_assert_eq(print_of(RPC), 0);
 	cr_assert_eq(print_of(RPC "{\"method\": \"pay\""), 0);
@@ -102,7 +102,7 @@ Test(request, what_is_not_whole_has_none)
 
 #define CHUNKED "POST /u HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-Test(request, a_chunked_body_is_whole_with_its_last_chunk)
+Test(fingerprint, a_chunked_body_is_whole_with_its_last_chunk)
 {
 	uint32_t one = print_of(CHUNKED "5\r\nhello\r\n0\r\n\r\n");
 
@@ -115,7 +115,7 @@ Test(request, a_chunked_body_is_whole_with_its_last_chunk)
 }
 
 /* In whatever pieces it is written. */
-Test(request, pieces_make_no_difference)
+Test(fingerprint, pieces_make_no_difference)
 {
 	static const char *const whole[] = {
 		RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n",
@@ -127,41 +127,43 @@ Test(request, pieces_make_no_difference)
 		size_t n = strlen(whole[i]);
 
 		for (size_t cut = 5; cut < n; cut++) {
-			struct request_reader reader = { 0 };
+			struct fingerprint_reader reader = { 0 };
 			uint32_t print;
 
-			request_read(&reader, whole[i], cut);
-			cr_expect_eq(request_said(&reader, &print), REQUEST_PARTIAL, "%zu", cut);
+			fingerprint_read(&reader, whole[i], cut);
+			cr_expect_eq(fingerprint_said(&reader, &print), FINGERPRINT_PARTIAL, "%zu",
+			             cut);
 			cr_expect_eq(print, 0);
-			request_read(&reader, whole[i] + cut, n - cut);
-			cr_expect_eq(request_said(&reader, &print), REQUEST_WHOLE, "%zu", cut);
+			fingerprint_read(&reader, whole[i] + cut, n - cut);
+			cr_expect_eq(fingerprint_said(&reader, &print), FINGERPRINT_WHOLE, "%zu",
+			             cut);
 			cr_expect_eq(print, print_of(whole[i]));
 		}
 	}
 }
 
-Test(request, one_that_is_too_long_has_none)
+Test(fingerprint, one_that_is_too_long_has_none)
 {
-	static char body[REQUEST_MOST + 1];
+	static char body[FINGERPRINT_MOST + 1];
 
 	memset(body, 'x', sizeof(body));
-	cr_assert_eq(request_print(body, sizeof(body)), 0);
-	cr_assert_neq(request_print(body, sizeof(body) - 1), 0);
+	cr_assert_eq(fingerprint_of(body, sizeof(body)), 0);
+	cr_assert_neq(fingerprint_of(body, sizeof(body) - 1), 0);
 	cr_assert_eq(print_of("PUT /u HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx"),
 	             0);
 }
 
 /* What every connection begins with is no request. */
-Test(request, preambles_tell_nothing)
+Test(fingerprint, preambles_tell_nothing)
 {
 	const char startup[] = "\0\0\0\x10\0\x03\0\0user\0me\0";
 	const char tls[] = "\0\0\0\x08\x04\xd2\x16\x2f";
 
-	cr_assert_eq(request_print(startup, sizeof(startup)), 0);
-	cr_assert_eq(request_print(tls, 8), 0);
+	cr_assert_eq(fingerprint_of(startup, sizeof(startup)), 0);
+	cr_assert_eq(fingerprint_of(tls, 8), 0);
 	cr_assert_eq(print_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0);
-	cr_assert_eq(request_print("AMQP\0\0\x09\x01", 8), 0);
+	cr_assert_eq(fingerprint_of("AMQP\0\0\x09\x01", 8), 0);
 	cr_assert_eq(print_of("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"), 0);
 	cr_assert_neq(print_of("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 0);
-	cr_assert_eq(request_print("\0\0\1\x07", 4), 0);
+	cr_assert_eq(fingerprint_of("\0\0\1\x07", 4), 0);
 }

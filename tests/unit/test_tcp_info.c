@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle that is asked when a number is given up: what no hook saw. */
+/* TCP_INFO, asked when a number is given up: what no hook saw. */
 #include "track_fixture.h"
 
 #include "dest/answer_time.h"
 
-TestSuite(oracle, .init = start_shim);
+TestSuite(tcp_info, .init = start_shim);
 
 /* The host asks, waits for a second, and gives up. */
 static void asks_in_vain(const struct talk *talk)
@@ -15,7 +15,7 @@ static void asks_in_vain(const struct talk *talk)
 	host_close(talk->host);
 }
 
-Test(oracle, bytes_read_by_a_raw_call_are_a_success)
+Test(tcp_info, bytes_read_by_a_raw_call_are_a_success)
 {
 	struct talk talk = talk_start();
 	char data[8];
@@ -31,7 +31,7 @@ Test(oracle, bytes_read_by_a_raw_call_are_a_success)
 }
 
 /* Through stdio, of a server that closes after its reply: the end counts as a byte. */
-Test(oracle, bytes_and_the_end_unseen_are_a_success)
+Test(tcp_info, bytes_and_the_end_unseen_are_a_success)
 {
 	struct talk talk = talk_start();
 
@@ -43,7 +43,7 @@ Test(oracle, bytes_and_the_end_unseen_are_a_success)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, the_end_unseen_is_dropped)
+Test(tcp_info, the_end_unseen_is_dropped)
 {
 	struct talk talk = talk_start();
 
@@ -56,7 +56,7 @@ Test(oracle, the_end_unseen_is_dropped)
 }
 
 /* Who only asks whether somebody listens, or wakes whoever does, must hear the same each time. */
-Test(oracle, the_end_unseen_of_a_silent_connection_says_nothing_unless_it_comes_often)
+Test(tcp_info, the_end_unseen_of_a_silent_connection_says_nothing_unless_it_comes_often)
 {
 	struct server server = serve(16);
 	struct talk talk;
@@ -76,7 +76,7 @@ Test(oracle, the_end_unseen_of_a_silent_connection_says_nothing_unless_it_comes_
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(oracle, the_end_unseen_of_a_silent_connection_is_dropped_after_a_failure)
+Test(tcp_info, the_end_unseen_of_a_silent_connection_is_dropped_after_a_failure)
 {
 	struct server server = serve(16);
 	struct talk talk = talk_to(&server);
@@ -91,7 +91,7 @@ Test(oracle, the_end_unseen_of_a_silent_connection_is_dropped_after_a_failure)
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_DROPPED], 1);
 }
 
-Test(oracle, the_end_of_a_connection_that_the_host_tried_to_read_is_dropped)
+Test(tcp_info, the_end_of_a_connection_that_the_host_tried_to_read_is_dropped)
 {
 	struct talk talk = talk_start();
 
@@ -101,7 +101,7 @@ Test(oracle, the_end_of_a_connection_that_the_host_tried_to_read_is_dropped)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(oracle, a_reset_unseen)
+Test(tcp_info, a_reset_unseen)
 {
 	struct talk talk = talk_start();
 
@@ -111,7 +111,7 @@ Test(oracle, a_reset_unseen)
 	EXPECT_FAILED(talk.destination, FAILURE_RESET);
 }
 
-Test(oracle, a_reset_unseen_after_the_host_ended_its_half)
+Test(tcp_info, a_reset_unseen_after_the_host_ended_its_half)
 {
 	struct talk talk = talk_start();
 
@@ -123,7 +123,7 @@ Test(oracle, a_reset_unseen_after_the_host_ended_its_half)
 	EXPECT_FAILED(talk.destination, FAILURE_RESET);
 }
 
-Test(oracle, an_answer_that_nobody_waited_for_is_nothing)
+Test(tcp_info, an_answer_that_nobody_waited_for_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -132,7 +132,7 @@ Test(oracle, an_answer_that_nobody_waited_for_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
-Test(oracle, a_one_way_life_is_a_success)
+Test(tcp_info, a_one_way_life_is_a_success)
 {
 	struct talk talk = talk_start();
 
@@ -145,7 +145,7 @@ Test(oracle, a_one_way_life_is_a_success)
 	cr_expect_eq(talk.destination->budget.streak, 0);
 }
 
-Test(oracle, a_short_one_way_life_is_nothing)
+Test(tcp_info, a_short_one_way_life_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -169,7 +169,7 @@ static struct talk talk_to_the_quick(void)
 	return talk_to(&server);
 }
 
-Test(oracle, a_request_without_an_answer_for_a_second_is_a_timeout)
+Test(tcp_info, a_request_without_an_answer_for_a_second_is_a_timeout)
 {
 	struct talk talk = talk_to_the_quick();
 
@@ -178,7 +178,7 @@ Test(oracle, a_request_without_an_answer_for_a_second_is_a_timeout)
 }
 
 /* Nobody has ever been answered there: a sender that talks one way, and rests. */
-Test(oracle, a_quiet_second_where_nothing_was_ever_answered_is_nothing)
+Test(tcp_info, a_quiet_second_where_nothing_was_ever_answered_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -190,7 +190,7 @@ Test(oracle, a_quiet_second_where_nothing_was_ever_answered_is_nothing)
 }
 
 /* A long poll, whose client has had enough. */
-Test(oracle, a_wait_as_long_as_answers_take_is_nothing)
+Test(tcp_info, a_wait_as_long_as_answers_take_is_nothing)
 {
 	struct talk talk = talk_to_the_quick();
 
@@ -199,7 +199,7 @@ Test(oracle, a_wait_as_long_as_answers_take_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, a_wait_on_a_kept_connection_as_long_as_answers_take_is_nothing)
+Test(tcp_info, a_wait_on_a_kept_connection_as_long_as_answers_take_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -210,7 +210,7 @@ Test(oracle, a_wait_on_a_kept_connection_as_long_as_answers_take_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_timeout)
+Test(tcp_info, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_timeout)
 {
 	struct talk talk = talk_start();
 
@@ -221,7 +221,7 @@ Test(oracle, a_request_on_a_kept_connection_without_an_answer_for_a_second_is_a_
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 
-Test(oracle, an_idle_kept_connection_is_nothing)
+Test(tcp_info, an_idle_kept_connection_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -246,7 +246,7 @@ static struct talk last_words(const char *words)
 }
 
 /* The host does not wait for an answer, and never reads that the peer has hung up. */
-Test(oracle, a_goodbye_on_a_kept_connection_is_nothing)
+Test(tcp_info, a_goodbye_on_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -256,7 +256,7 @@ Test(oracle, a_goodbye_on_a_kept_connection_is_nothing)
 }
 
 /* The same, and closed a while later: nobody waited. */
-Test(oracle, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
+Test(tcp_info, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -267,7 +267,7 @@ Test(oracle, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
 }
 
 /* Nor what the host ends in both directions by itself. */
-Test(oracle, a_goodbye_and_a_shutdown_of_both_is_nothing)
+Test(tcp_info, a_goodbye_and_a_shutdown_of_both_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -279,7 +279,7 @@ Test(oracle, a_goodbye_and_a_shutdown_of_both_is_nothing)
 }
 
 /* A host that has read the end asked for more. */
-Test(oracle, a_kept_connection_that_dropped_a_request_before_the_hosts_eyes)
+Test(tcp_info, a_kept_connection_that_dropped_a_request_before_the_hosts_eyes)
 {
 	struct talk talk = last_words("ask");
 
@@ -289,7 +289,7 @@ Test(oracle, a_kept_connection_that_dropped_a_request_before_the_hosts_eyes)
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
 }
 
-Test(oracle, a_reset_unseen_on_a_kept_connection)
+Test(tcp_info, a_reset_unseen_on_a_kept_connection)
 {
 	struct talk talk = last_words("ask");
 
@@ -299,7 +299,7 @@ Test(oracle, a_reset_unseen_on_a_kept_connection)
 }
 
 /* A peer that is told the host is going may go as it likes. */
-Test(oracle, a_reset_after_the_host_ended_a_kept_connection_is_nothing)
+Test(tcp_info, a_reset_after_the_host_ended_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -309,7 +309,7 @@ Test(oracle, a_reset_after_the_host_ended_a_kept_connection_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_nothing)
+Test(tcp_info, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -320,7 +320,7 @@ Test(oracle, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_nothi
 }
 
 /* The request met a closed connection, and the host does not read. */
-Test(oracle, an_idle_kept_connection_that_was_closed_before_the_request_is_nothing)
+Test(tcp_info, an_idle_kept_connection_that_was_closed_before_the_request_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -333,7 +333,7 @@ Test(oracle, an_idle_kept_connection_that_was_closed_before_the_request_is_nothi
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(oracle, a_one_way_connection_that_both_ended_in_order_is_nothing)
+Test(tcp_info, a_one_way_connection_that_both_ended_in_order_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -345,7 +345,7 @@ Test(oracle, a_one_way_connection_that_both_ended_in_order_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
-Test(oracle, a_spare_connection_is_nothing)
+Test(tcp_info, a_spare_connection_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -354,7 +354,7 @@ Test(oracle, a_spare_connection_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
-Test(oracle, a_greeting_waited_for_in_vain_is_a_timeout)
+Test(tcp_info, a_greeting_waited_for_in_vain_is_a_timeout)
 {
 	struct talk talk = talk_to_the_quick();
 
@@ -364,7 +364,7 @@ Test(oracle, a_greeting_waited_for_in_vain_is_a_timeout)
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 
-Test(oracle, a_peek_for_a_greeting_that_never_came_there_is_nothing)
+Test(tcp_info, a_peek_for_a_greeting_that_never_came_there_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -375,7 +375,7 @@ Test(oracle, a_peek_for_a_greeting_that_never_came_there_is_nothing)
 }
 
 /* How soon answers come is learned from the first on each connection. */
-Test(oracle, learns_how_soon_answers_come)
+Test(tcp_info, learns_how_soon_answers_come)
 {
 	struct talk talk = talk_start();
 	int64_t first;
@@ -383,14 +383,14 @@ Test(oracle, learns_how_soon_answers_come)
 	one_turn(&talk);
 	first = talk.destination->answer_time;
 	cr_expect(first > 0 && first < 5 * NS_PER_S, "%ld", (long)first);
-	waiting_answered(talk.destination, first + 800 * NS_PER_MS);
+	answer_time_answered(talk.destination, first + 800 * NS_PER_MS);
 	cr_expect(talk.destination->answer_time > first + 50 * NS_PER_MS &&
 	          talk.destination->answer_time < first + 200 * NS_PER_MS);
-	cr_expect_not(waiting_is_timeout(talk.destination, 999 * NS_PER_MS));
-	cr_expect(waiting_is_timeout(talk.destination, 100 * NS_PER_S));
-	talk.destination->answer_time = INT64_MIN; /* scribbled over */
-	cr_expect_not(waiting_is_timeout(talk.destination, 100 * NS_PER_S));
-	waiting_answered(talk.destination, NS_PER_MS);
+	cr_expect_not(answer_time_is_timeout(talk.destination, 999 * NS_PER_MS));
+	cr_expect(answer_time_is_timeout(talk.destination, 100 * NS_PER_S));
+	talk.destination->answer_time = INT64_MIN; /* corrupted */
+	cr_expect_not(answer_time_is_timeout(talk.destination, 100 * NS_PER_S));
+	answer_time_answered(talk.destination, NS_PER_MS);
 	cr_expect_eq(talk.destination->answer_time, NS_PER_MS);
 }
 
@@ -413,17 +413,17 @@ static void lives_and_is_dropped(bool seen)
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
 }
 
-Test(oracle, a_one_way_life_that_the_peer_ends_is_dropped)
+Test(tcp_info, a_one_way_life_that_the_peer_ends_is_dropped)
 {
 	lives_and_is_dropped(true);
 }
 
-Test(oracle, a_one_way_life_that_the_peer_ends_unseen_is_dropped)
+Test(tcp_info, a_one_way_life_that_the_peer_ends_unseen_is_dropped)
 {
 	lives_and_is_dropped(false);
 }
 
-Test(oracle, hanging_up_asks_too)
+Test(tcp_info, hanging_up_asks_too)
 {
 	struct talk talk = talk_start();
 
@@ -436,7 +436,7 @@ Test(oracle, hanging_up_asks_too)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(oracle, what_the_host_ended_itself_is_nothing)
+Test(tcp_info, what_the_host_ended_itself_is_nothing)
 {
 	struct talk talk = talk_start();
 
@@ -455,7 +455,7 @@ static void *hang_up_when_cancelled(void *fd)
 }
 
 /* shutdown and dup2 are no cancellation points, so a host does not expect to end there. */
-Test(oracle, asking_is_no_cancellation_point)
+Test(tcp_info, exchange_begin_is_no_cancellation_point)
 {
 	struct talk talk = talk_start();
 	pthread_t thread;
@@ -469,7 +469,7 @@ Test(oracle, asking_is_no_cancellation_point)
 	cr_expect_eq(result, &talk.host, "cancelled inside");
 }
 
-Test(oracle, the_last_of_two_numbers_tells)
+Test(tcp_info, the_last_of_two_numbers_tells)
 {
 	struct talk talk = talk_start();
 	int second = dup(talk.host);
@@ -485,7 +485,7 @@ Test(oracle, the_last_of_two_numbers_tells)
 }
 
 /* What one number has told the other does not tell again. */
-Test(oracle, of_two_numbers_one_tells)
+Test(tcp_info, of_two_numbers_one_tells)
 {
 	struct talk talk = talk_start();
 	int second = dup(talk.host);
@@ -501,7 +501,7 @@ Test(oracle, of_two_numbers_one_tells)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-Test(oracle, another_socket_on_the_number_is_not_judged)
+Test(tcp_info, another_socket_on_the_number_is_not_judged)
 {
 	struct talk old = talk_start(), other = talk_start();
 

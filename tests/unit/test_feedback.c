@@ -5,7 +5,7 @@
 #include "pace/pace.h"
 #include "dest/profile.h"
 
-TestSuite(hindsight, .init = start_shim);
+TestSuite(feedback, .init = start_shim);
 
 static int64_t retries(void)
 {
@@ -63,7 +63,7 @@ static void work_through(const struct server *server, int from, int to, int each
 	}
 }
 
-Test(hindsight, the_same_request_again_is_a_retry)
+Test(feedback, the_same_request_again_is_a_retry)
 {
 	struct server server = serve_troubled();
 
@@ -87,7 +87,7 @@ static void fails_in_pieces(const struct server *server, const char *body)
 }
 
 /* All of them go to one URL. */
-Test(hindsight, requests_that_differ_in_their_bodies_are_others)
+Test(feedback, requests_that_differ_in_their_bodies_are_others)
 {
 	struct server server = serve_troubled();
 	char body[16];
@@ -102,7 +102,7 @@ Test(hindsight, requests_that_differ_in_their_bodies_are_others)
 	cr_expect_eq(mistaken(), retries());
 }
 
-Test(hindsight, a_request_in_pieces_is_known_again)
+Test(feedback, a_request_in_pieces_is_known_again)
 {
 	struct server server = serve_troubled();
 
@@ -113,7 +113,7 @@ Test(hindsight, a_request_in_pieces_is_known_again)
 }
 
 /* A success now and then. */
-Test(hindsight, who_works_through_a_list_is_soon_left_alone)
+Test(feedback, who_works_through_a_list_is_soon_left_alone)
 {
 	struct server server = serve_troubled();
 	int64_t learned;
@@ -131,7 +131,7 @@ Test(hindsight, who_works_through_a_list_is_soon_left_alone)
 	cr_expect(destination_at_port(&server)->budget.streak <= 3);
 }
 
-Test(hindsight, after_the_last_try_comes_new_work)
+Test(feedback, after_the_last_try_comes_new_work)
 {
 	struct server server = serve_troubled();
 
@@ -146,7 +146,7 @@ Test(hindsight, after_the_last_try_comes_new_work)
 }
 
 /* A program that is known to go on, and then does not. */
-Test(hindsight, a_habit_can_be_unlearned)
+Test(feedback, a_profile_can_be_unlearned)
 {
 	struct server server = serve_troubled();
 	int64_t before;
@@ -161,7 +161,7 @@ Test(hindsight, a_habit_can_be_unlearned)
 }
 
 /* One try for each so far, two from now on. */
-Test(hindsight, a_habit_can_change)
+Test(feedback, a_profile_can_change)
 {
 	struct server server = serve_troubled();
 	int64_t before = 0;
@@ -177,28 +177,28 @@ Test(hindsight, a_habit_can_change)
 }
 
 /* The first failure may be slow to be answered, where the next are not. */
-Test(hindsight, one_pause_is_no_habit)
+Test(feedback, one_pause_is_no_profile)
 {
 	struct server server = serve(8);
 	struct destination *destination;
 
 	fails(&server, "get one\r\n");
 	destination = destination_at_port(&server);
-	habit_paused(destination, 40 * NS_PER_MS);
-	cr_expect(habit_has_waited(destination, NS_PER_MS));
-	cr_expect_not(habit_has_pause(destination));
-	habit_paused(destination, 30 * NS_PER_MS);
-	cr_expect(habit_has_waited(destination, NS_PER_MS), "nor are two that differ");
-	habit_paused(destination, 33 * NS_PER_MS);
-	cr_expect_not(habit_has_waited(destination, 25 * NS_PER_MS));
-	cr_expect(habit_has_waited(destination, 30 * NS_PER_MS));
-	cr_expect(habit_has_pause(destination));
-	habit_paused(destination, NS_PER_MS);
-	cr_expect(habit_has_waited(destination, NS_PER_MS));
+	profile_paused(destination, 40 * NS_PER_MS);
+	cr_expect(profile_has_waited(destination, NS_PER_MS));
+	cr_expect_not(profile_has_pause(destination));
+	profile_paused(destination, 30 * NS_PER_MS);
+	cr_expect(profile_has_waited(destination, NS_PER_MS), "nor are two that differ");
+	profile_paused(destination, 33 * NS_PER_MS);
+	cr_expect_not(profile_has_waited(destination, 25 * NS_PER_MS));
+	cr_expect(profile_has_waited(destination, 30 * NS_PER_MS));
+	cr_expect(profile_has_pause(destination));
+	profile_paused(destination, NS_PER_MS);
+	cr_expect(profile_has_waited(destination, NS_PER_MS));
 }
 
 /* So late does it try again the first time, and at once from then on. */
-Test(hindsight, who_is_slow_once_has_one_first_try)
+Test(feedback, who_is_slow_once_has_one_first_try)
 {
 	struct server server = serve(8);
 	const struct timespec slow = { .tv_nsec = 300 * NS_PER_MS };
@@ -238,7 +238,7 @@ static void is_held_back(const struct server *server, int64_t ms)
 }
 
 /* It is no pause of the program's. */
-Test(hindsight, no_pause_is_learned_from_what_we_held_back)
+Test(feedback, no_pause_is_learned_from_what_we_held_back)
 {
 	struct server server = serve(8);
 
@@ -249,12 +249,12 @@ Test(hindsight, no_pause_is_learned_from_what_we_held_back)
 	}
 	cr_expect_eq(destination_at_port(&server)->pause, 0);
 	cr_expect_eq(retries(), 6);
-	cr_expect_gt(destination_at_port(&server)->habit, 0, "that it tried again is known");
+	cr_expect_gt(destination_at_port(&server)->profile, 0, "that it tried again is known");
 }
 
 /* A program with three tries for each request, of which we hold two back: what comes then is the
  * next one, and would be held back too, and the one after that, if it were taken for a retry. */
-Test(hindsight, who_gives_up_what_was_held_back_is_left_alone_afterwards)
+Test(feedback, who_gives_up_what_was_held_back_is_left_alone_afterwards)
 {
 	struct server server = serve_troubled();
 	char request[32];
@@ -273,7 +273,7 @@ Test(hindsight, who_gives_up_what_was_held_back_is_left_alone_afterwards)
 }
 
 /* Tries that reach nobody send nothing, and are still tries of the same request. */
-Test(hindsight, refused_tries_count)
+Test(feedback, refused_tries_count)
 {
 	struct server server = serve_troubled();
 	int64_t before;
@@ -291,18 +291,18 @@ Test(hindsight, refused_tries_count)
 }
 
 /* Where nothing tells when a run began, it teaches nothing. */
-Test(hindsight, nothing_is_learned_from_refusals_alone)
+Test(feedback, nothing_is_learned_from_refusals_alone)
 {
 	struct server server = serve_troubled();
 
 	for (int i = 0; i < 20; i++)
 		is_refused(&server);
-	cr_expect_eq(destination_at_port(&server)->habit, 0);
+	cr_expect_eq(destination_at_port(&server)->profile, 0);
 	cr_expect_eq(retries(), 19, "%d", (int)retries());
 }
 
 /* Whatever it is for: one try after the other and nothing but failure. */
-Test(hindsight, a_storm_is_a_storm)
+Test(feedback, a_storm_is_a_storm)
 {
 	struct server server = serve_troubled();
 
@@ -312,7 +312,7 @@ Test(hindsight, a_storm_is_a_storm)
 }
 
 /* Two pieces of work under way at once, as in an event loop. */
-Test(hindsight, a_failure_stands_until_its_own_request_comes)
+Test(feedback, a_failure_stands_until_its_own_request_comes)
 {
 	struct server server = serve_troubled();
 
@@ -326,7 +326,7 @@ Test(hindsight, a_failure_stands_until_its_own_request_comes)
 }
 
 /* Paid for as a retry, and proved to be none. */
-Test(hindsight, a_mistake_is_paid_back)
+Test(feedback, a_mistake_is_paid_back)
 {
 	struct server server = serve_troubled();
 	struct destination *destination;
@@ -378,7 +378,7 @@ static void *tries_first(void *given)
 
 /* A job that failed goes back to a queue, and another worker takes it from there, while the first
  * lives on and keeps its failures for itself. */
-Test(hindsight, threads_that_answer_each_other_are_found_out)
+Test(feedback, threads_that_answer_each_other_are_found_out)
 {
 	struct server server = serve_troubled();
 	struct worker worker = { .server = &server };
@@ -395,7 +395,7 @@ Test(hindsight, threads_that_answer_each_other_are_found_out)
 			before = retries();
 		works(&server, worker.request);
 	}
-	cr_expect(habit_is_shared(destination_at_port(&server)));
+	cr_expect(profile_is_shared(destination_at_port(&server)));
 	cr_expect_eq(retries() - before, 1, "the other's failure is answered here");
 	worker.over = true;
 	pthread_barrier_wait(&worker.turn);
@@ -403,7 +403,7 @@ Test(hindsight, threads_that_answer_each_other_are_found_out)
 }
 
 /* What a TLS client sends first is different each time, and says nothing. */
-Test(hindsight, nothing_is_learned_from_tls)
+Test(feedback, nothing_is_learned_from_tls)
 {
 	struct server server = serve_troubled();
 	char greeting[] = "\x16\x03\x01\x01\x01random?";
@@ -417,7 +417,7 @@ Test(hindsight, nothing_is_learned_from_tls)
 }
 
 /* A request on a kept connection fails; the connection that replaces it carries the same one. */
-Test(hindsight, a_request_on_a_kept_connection_is_known)
+Test(feedback, a_request_on_a_kept_connection_is_known)
 {
 	struct server server = serve_troubled();
 
@@ -440,7 +440,7 @@ Test(hindsight, a_request_on_a_kept_connection_is_known)
 	cr_expect(mistaken() >= 1 && mistaken() <= 3, "%d of %d", (int)mistaken(), (int)retries());
 }
 
-Test(hindsight, nothing_is_looked_at_while_all_is_well)
+Test(feedback, nothing_is_looked_at_while_all_is_well)
 {
 	struct talk talk = talk_start();
 
@@ -448,7 +448,7 @@ Test(hindsight, nothing_is_looked_at_while_all_is_well)
 }
 
 /* Head and body in one call, as many writers of HTTP have them. */
-Test(hindsight, every_part_is_looked_at)
+Test(feedback, every_part_is_looked_at)
 {
 	static char head[] = "POST /rpc HTTP/1.1\r\nContent-Length: 2\r\n\r\n";
 	struct server server = serve_troubled();
@@ -465,7 +465,7 @@ Test(hindsight, every_part_is_looked_at)
 }
 
 /* The kernel would say EFAULT; so it still does. */
-Test(hindsight, what_is_not_there_is_not_read)
+Test(feedback, what_is_not_there_is_not_read)
 {
 	struct server server = serve_troubled();
 	struct talk talk = talk_to(&server);
