@@ -112,7 +112,7 @@ void attempt_count(struct attempt *try)
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
-		try->trial.print = try->answered.print;
+		try->trial.fingerprint = try->answered.fingerprint;
 		try->trial.run = try->answered.run + 1;
 		try->trial.counted = try->answered.counted;
 		announce(try->began);
@@ -298,11 +298,11 @@ void attempt_start(const struct attempt *try)
 		.place = try->trial.place,
 		.phase = PHASE_CONNECTING,
 		.calling = true,
-		.print = try->trial.print,
+		.fingerprint = try->trial.fingerprint,
 		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
 		.answered_at = try->answered.at,
 		.answered_owner = try->answered.owner,
-		.answered_print = try->answered.print,
+		.answered_fingerprint = try->answered.fingerprint,
 		.answered_place = (uint16_t)try->answered.place,
 		.answered_run = (uint8_t)try->answered.run,
 		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |

@@ -60,9 +60,9 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
                         socklen_t len);
 
 /* A request that may be sent again on a kept connection whose replies are read (TRAIT_HTTP), after
- * a reply that was a failure. print: of the request (dest/fingerprint.h), 0 = not known; flags: as
- * for send. False: it is new work. */
-bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags);
+ * a reply that was a failure. fingerprint: of the request (dest/fingerprint.h), 0 = not known;
+ * flags: as for send. False: it is new work. */
+bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, int flags);
 
 /* Notes that such a request is about to go. */
 void attempt_start_request(struct attempt *try);
@@ -89,7 +89,7 @@ void attempt_start(const struct attempt *try);
 /* Notes how the real call ended and returns its result, errno as the call left it. */
 int attempt_settle(struct attempt *try, int result);
 /* data: n bytes that the host gave to be sent, the first of them. */
-ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print);
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint);
 int attempt_settle_lookup(struct attempt *try, int result);
 
 /* What the host gets for an attempt that was not let through. */

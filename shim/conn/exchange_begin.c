@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-struct socket_entry *exchange_begin_entry(int fd)
+struct socket_entry *exchange_entry(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 
@@ -44,50 +44,50 @@ static void lives(int fd, struct socket_entry *entry)
 	outcome_success(&trial);
 }
 
-static void asked(struct socket_entry *entry, uint32_t print)
+static void asked(struct socket_entry *entry, uint32_t fingerprint)
 {
 	if (!(LOAD(entry->traits) & TRAIT_SERVED)) {
-		feedback_first(entry, print);
+		feedback_first(entry, fingerprint);
 	} else if (LOAD(entry->traits) & TRAIT_AGAIN) {
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGAIN);
-		atomic_store_explicit(&entry->print, print, memory_order_relaxed);
+		atomic_store_explicit(&entry->fingerprint, fingerprint, memory_order_relaxed);
 	} else {
-		feedback_next(entry, print);
+		feedback_next(entry, fingerprint);
 	}
 }
 
 /* The last of a request that was written in pieces went. */
-static void late(int fd, struct socket_entry *entry, uint32_t print)
+static void late(int fd, struct socket_entry *entry, uint32_t fingerprint)
 {
 	if (LOAD(entry->traits) & TRAIT_SERVED)
-		feedback_late(entry, print);
+		feedback_late(entry, fingerprint);
 	else
-		feedback_first(entry, print);
+		feedback_first(entry, fingerprint);
 	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
 }
 
-uint32_t exchange_begin_begin(int fd, uint32_t print)
+uint32_t exchange_begin(int fd, uint32_t fingerprint)
 {
 	struct socket_entry *entry;
 	int saved = errno;
 	enum phase phase;
 
-	entry = exchange_begin_entry(fd);
+	entry = exchange_entry(fd);
 	if (!entry)
 		goto out;
 	phase = LOAD(entry->phase);
 	if ((phase == PHASE_OPEN || phase == PHASE_ANSWERED || phase == PHASE_HEAD) &&
 	    socket_move(fd, entry, phase, PHASE_ASKED)) {
 		reply_forget(fd);
-		asked(entry, print);
-		print = TRAFFIC_BEGUN;
+		asked(entry, fingerprint);
+		fingerprint = TRAFFIC_BEGUN;
 	}
 out:
 	errno = saved;
-	return print;
+	return fingerprint;
 }
 
-void exchange_begin_take_back(int fd)
+void exchange_take_back(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 	unsigned int traits;
@@ -101,12 +101,12 @@ void exchange_begin_take_back(int fd)
 		trait_add(entry, TRAIT_AGAIN); /* judged, and paid for */
 }
 
-void exchange_begin_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print)
+void exchange_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t fingerprint)
 {
-	if (phase == PHASE_ASKED && print)
-		late(fd, entry, print);
+	if (phase == PHASE_ASKED && fingerprint)
+		late(fd, entry, fingerprint);
 	else if (phase == PHASE_ASKED)
 		lives(fd, entry);
 	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
-		asked(entry, print);
+		asked(entry, fingerprint);
 }

@@ -8,16 +8,16 @@
 
 /* The entry of a watched number, or NULL if it turns out to be somebody else's. errno may change.
  */
-struct socket_entry *exchange_begin_entry(int fd);
+struct socket_entry *exchange_entry(int fd);
 
-/* A request is about to be sent. print: as looked at. Returns TRAFFIC_BEGUN, or print if that is
- * still to be told to exchange_begin_went(). errno is left alone. */
-uint32_t exchange_begin_begin(int fd, uint32_t print);
+/* A request is about to be sent. fingerprint: as looked at. Returns TRAFFIC_BEGUN, or fingerprint
+ * if that is still to be told to exchange_went(). errno is left alone. */
+uint32_t exchange_begin(int fd, uint32_t fingerprint);
 
 /* It went. phase: as it was read. errno may change. */
-void exchange_begin_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t print);
+void exchange_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t fingerprint);
 
 /* The request that has begun did not go. errno may change. */
-void exchange_begin_take_back(int fd);
+void exchange_take_back(int fd);
 
 #endif

@@ -100,14 +100,14 @@ uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *
 	           : 0;
 }
 
-void feedback_first(struct socket_entry *entry, uint32_t print)
+void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct unanswered answered = {
 		.owner = LOAD(entry->answered_owner),
 		.place = LOAD(entry->answered_place),
 		.at = LOAD(entry->answered_at),
-		.print = LOAD(entry->answered_print),
+		.fingerprint = LOAD(entry->answered_fingerprint),
 		.run = LOAD(entry->answered_run),
 		.counted = traits & TRAIT_ANSWERS_COUNTED,
 		.held = traits & TRAIT_ANSWERS_HELD,
@@ -118,25 +118,25 @@ void feedback_first(struct socket_entry *entry, uint32_t print)
 	struct trial trial;
 	bool same;
 
-	if (print == 0 || !trial_of(entry, &trial))
+	if (fingerprint == 0 || !trial_of(entry, &trial))
 		return;
-	STORE(entry->print, print);
-	same = answered.run && answered.print == print;
-	if (traits & TRAIT_EXCUSED && answered.print)
+	STORE(entry->fingerprint, fingerprint);
+	same = answered.run && answered.fingerprint == fingerprint;
+	if (traits & TRAIT_EXCUSED && answered.fingerprint)
 		profile_excused(trial.destination, !same);
 	if (same) {
 		is_again(entry, trial.destination, &answered);
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
-	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	if (failures_claim_request(trial.destination, fingerprint, account.policy->horizon,
 	                           LOAD(entry->began), &other)) {
 		if (traits & TRAIT_RETRY)
 			failures_add(trial.destination, &answered);
 		is_again(entry, trial.destination, &other);
 		return;
 	}
-	if (traits & TRAIT_RETRY && !answered.print)
+	if (traits & TRAIT_RETRY && !answered.fingerprint)
 		return; /* nothing is known of what it was taken to answer */
 	is_new(entry);
 	if (!(traits & TRAIT_RETRY))
@@ -151,28 +151,28 @@ void feedback_first(struct socket_entry *entry, uint32_t print)
 	pay_back(entry, trial.destination);
 }
 
-void feedback_next(struct socket_entry *entry, uint32_t print)
+void feedback_next(struct socket_entry *entry, uint32_t fingerprint)
 {
 	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_REPLY_FAILED;
 
-	STORE(entry->print, print);
+	STORE(entry->fingerprint, fingerprint);
 	STORE(entry->answered_run, 0);
 	if (LOAD(entry->traits) & of_another)
 		atomic_fetch_and(&entry->traits, ~of_another);
 	is_new(entry);
 }
 
-void feedback_late(struct socket_entry *entry, uint32_t print)
+void feedback_late(struct socket_entry *entry, uint32_t fingerprint)
 {
 	struct unanswered other;
 	struct account account;
 	struct trial trial;
 
-	STORE(entry->print, print);
+	STORE(entry->fingerprint, fingerprint);
 	if (!trial_of(entry, &trial))
 		return;
 	destination_account(trial.destination, config_current(), &account);
-	if (failures_claim_request(trial.destination, print, account.policy->horizon,
+	if (failures_claim_request(trial.destination, fingerprint, account.policy->horizon,
 	                           LOAD(entry->began), &other))
 		is_again(entry, trial.destination, &other);
 }

@@ -24,14 +24,14 @@ uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *par
 
 uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message);
 
-/* The first request of a connection went out. print: as looked at before. */
-void feedback_first(struct socket_entry *entry, uint32_t print);
+/* The first request of a connection went out. fingerprint: as looked at before. */
+void feedback_first(struct socket_entry *entry, uint32_t fingerprint);
 
 /* Another request on a kept connection did: it is nobody's retry. */
-void feedback_next(struct socket_entry *entry, uint32_t print);
+void feedback_next(struct socket_entry *entry, uint32_t fingerprint);
 
 /* The last of a request on a kept connection did, whose first was sent before anything could be
  * said of it: it may be somebody's retry. */
-void feedback_late(struct socket_entry *entry, uint32_t print);
+void feedback_late(struct socket_entry *entry, uint32_t fingerprint);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests on kept connections: one that answers a reply of failure is an attempt like a connect.
- * Here the request is seen before anything is decided. One whose print is that of a failed request
- * is a retry, whatever connection it goes by; where prints are not known (nothing had failed, so
- * none were taken) the request that follows the failed one on its connection is taken for it.
+ * Here the request is seen before anything is decided. One whose fingerprint is that of a failed
+ * request is a retry, whatever connection it goes by; where fingerprints are not known (nothing had
+ * failed, so none were taken) the request that follows the failed one on its connection is taken
+ * for it.
  */
 #include "conn/attempt.h"
 
@@ -21,7 +22,8 @@
  * a date, in each try. */
 #define NONCES 20
 
-static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct evidence *evidence)
+static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
+                    struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	int64_t horizon = try->account.policy->horizon;
@@ -32,12 +34,12 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct
 	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
 	if (evidence->quiet)
 		return;
-	evidence->same =
-	    print && failures_claim_request(destination, print, horizon, try->began, answered);
+	evidence->same = fingerprint && failures_claim_request(destination, fingerprint, horizon,
+	                                                       try->began, answered);
 	if (evidence->same)
 		return;
 	/* Its body is not in hand: nobody can say whether it is the same. */
-	if (!print && traits & TRAIT_PARTIAL)
+	if (!fingerprint && traits & TRAIT_PARTIAL)
 		return;
 	/* Not the one after a failed reply: it begins something. */
 	if (!(traits & TRAIT_REPLY_FAILED) ||
@@ -45,7 +47,8 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t print, struct
 		evidence->other = answers;
 		return;
 	}
-	if (print && answered->print) { /* another request: only its own answers the failure */
+	if (fingerprint &&
+	    answered->fingerprint) { /* another request: only its own answers the failure */
 		answered->passed = true;
 		failures_add(destination, answered);
 		evidence->other = answers;
@@ -63,7 +66,7 @@ static bool is_kept(const struct socket_entry *entry)
 	return (phase == PHASE_ANSWERED || phase == PHASE_HEAD) && LOAD(entry->traits) & TRAIT_HTTP;
 }
 
-bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flags)
+bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, int flags)
 {
 	struct socket_entry *entry = socket_find(fd);
 	struct evidence evidence = { 0 };
@@ -83,7 +86,7 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flag
 		goto out;
 	try->cookie = LOAD(entry->cookie);
 	try->trial.owner = thread_id();
-	look_at(try, LOAD(entry->traits), print, &evidence);
+	look_at(try, LOAD(entry->traits), fingerprint, &evidence);
 	try->rule = rule_for(&evidence);
 	try->trial.retry =
 	    try->rule->says == KIND_REPEAT ||
@@ -95,8 +98,8 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t print, int flag
 	/* Whose reply came back on another thread, may be sent again by yet another. */
 	if (try->answered.owner == FAILURE_ANYONE)
 		try->trial.owner = FAILURE_ANYONE;
-	if (print)
-		try->trial.print = print;
+	if (fingerprint)
+		try->trial.fingerprint = fingerprint;
 	errno = saved;
 	return true;
 out:

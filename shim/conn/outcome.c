@@ -53,7 +53,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->owner = LOAD(entry->owner);
 	trial->place = LOAD(entry->place);
 	trial->began = LOAD(entry->since);
-	trial->print = LOAD(entry->print);
+	trial->fingerprint = LOAD(entry->fingerprint);
 	trial->run = LOAD(entry->run);
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
@@ -91,7 +91,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
 	unanswered.place = trial->place;
 	unanswered.at = now;
-	unanswered.print = trial->print;
+	unanswered.fingerprint = trial->fingerprint;
 	unanswered.run = trial->run;
 	unanswered.counted = trial->counted;
 	unanswered.passed = false;

@@ -53,9 +53,9 @@ static bool read_part(struct fingerprint_reader *reader, const char *bytes, size
 /* Reads what is about to be written. *offered: its bytes. */
 static enum fingerprint_said read_parts(struct fingerprint_reader *reader,
                                         const struct iovec *parts, size_t count, size_t *offered,
-                                        uint32_t *print)
+                                        uint32_t *fingerprint)
 {
-	*print = 0;
+	*fingerprint = 0;
 	*offered = 0;
 	if (count > PARTS_MOST || !memory_is_there(parts, count * sizeof(*parts)))
 		return FINGERPRINT_NONE;
@@ -64,7 +64,7 @@ static enum fingerprint_said read_parts(struct fingerprint_reader *reader,
 		if (!read_part(reader, parts[i].iov_base, parts[i].iov_len))
 			return FINGERPRINT_NONE;
 	}
-	return fingerprint_said(reader, print);
+	return fingerprint_said(reader, fingerprint);
 }
 
 static void set_partial(struct socket_entry *entry, bool partial)
@@ -87,19 +87,19 @@ uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size
 	bool more = LOAD(entry->traits) & TRAIT_PARTIAL && LOAD(entry->phase) == PHASE_ASKED;
 	struct slot *slot = claim(entry);
 	enum fingerprint_said said = FINGERPRINT_NONE;
-	uint32_t print = 0;
+	uint32_t fingerprint = 0;
 
 	if (slot && (!more || goes_on(slot, entry))) {
 		if (!more)
 			slot->reader = (struct fingerprint_reader) { 0 };
 		slot->entry = entry;
 		slot->began = LOAD(entry->began);
-		said = read_parts(&slot->reader, parts, count, &slot->offered, &print);
+		said = read_parts(&slot->reader, parts, count, &slot->offered, &fingerprint);
 	}
 	set_partial(entry, said == FINGERPRINT_PARTIAL);
 	if (slot)
 		release(slot);
-	return print;
+	return fingerprint;
 }
 
 void pieces_sent(int fd, struct socket_entry *entry, ssize_t result)

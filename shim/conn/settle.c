@@ -122,7 +122,7 @@ int attempt_settle(struct attempt *try, int result)
 	return result;
 }
 
-ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
+ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint)
 {
 	int err = result >= 0 ? 0 : errno;
 	struct socket_entry *entry;
@@ -138,7 +138,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t print)
 	if (result > 0 && entry) {
 		err = errno;
 		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
-		feedback_first(entry, print);
+		feedback_first(entry, fingerprint);
 		errno = err;
 	}
 	return result;
@@ -182,7 +182,7 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 		.owner = try->trial.owner,
 		.place = try->answered.place,
 		.at = now,
-		.print = try->trial.print,
+		.fingerprint = try->trial.fingerprint,
 		.run = try->trial.run,
 		.counted = try->trial.counted,
 		.held = true,

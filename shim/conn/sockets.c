@@ -111,10 +111,10 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->place, LOAD(from->place));
 	STORE(entry->calm, 0);
 	STORE(entry->process, LOAD(from->process));
-	STORE(entry->print, LOAD(from->print));
+	STORE(entry->fingerprint, LOAD(from->fingerprint));
 	STORE(entry->answered_at, LOAD(from->answered_at));
 	STORE(entry->answered_owner, LOAD(from->answered_owner));
-	STORE(entry->answered_print, LOAD(from->answered_print));
+	STORE(entry->answered_fingerprint, LOAD(from->answered_fingerprint));
 	STORE(entry->answered_place, LOAD(from->answered_place));
 	STORE(entry->answered_run, LOAD(from->answered_run));
 	STORE(entry->run, LOAD(from->run));

@@ -68,17 +68,17 @@ enum {
 	TRAIT_PATIENT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =
 	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */
-	TRAIT_BOUNDED_UNIX = 0x200000, /* the one of the unix family */
-	TRAIT_CARRIER = 0x400000,      /* of a TLS session (conn/tls_session.h) */
-	TRAIT_HANDSHAKE_DONE = 0x800000,       /* its handshake is over */
-	TRAIT_FLYING = 0x1000000,      /* counted among the attempts in flight (conn/flight.h) */
-	TRAIT_PERMIT = 0x2000000,      /* holds a permit of a half-open breaker */
-	TRAIT_PROBE = 0x4000000,       /* had one: its outcomes decide */
-	TRAIT_KEPT = 0x8000000,        /* its policy has a reconnect_spread: its end tells */
-	TRAIT_OPENED = 0x10000000,     /* the host reads in the session by calls that are seen */
-	TRAIT_FRAMES = 0x20000000,     /* HTTP/2: not all that is sent wants an answer */
-	TRAIT_PARTIAL = 0x40000000,    /* more of the request is to be written (fingerprint.h) */
-	TRAIT_AGREES = 0x80000000,     /* its peer has not answered but agreed how to go on */
+	TRAIT_BOUNDED_UNIX = 0x200000,   /* the one of the unix family */
+	TRAIT_CARRIER = 0x400000,        /* of a TLS session (conn/tls_session.h) */
+	TRAIT_HANDSHAKE_DONE = 0x800000, /* its handshake is over */
+	TRAIT_FLYING = 0x1000000,        /* counted among the attempts in flight (conn/flight.h) */
+	TRAIT_PERMIT = 0x2000000,        /* holds a permit of a half-open breaker */
+	TRAIT_PROBE = 0x4000000,         /* had one: its outcomes decide */
+	TRAIT_KEPT = 0x8000000,          /* its policy has a reconnect_spread: its end tells */
+	TRAIT_OPENED = 0x10000000,       /* the host reads in the session by calls that are seen */
+	TRAIT_FRAMES = 0x20000000,       /* HTTP/2: not all that is sent wants an answer */
+	TRAIT_PARTIAL = 0x40000000,      /* more of the request is to be written (fingerprint.h) */
+	TRAIT_AGREES = 0x80000000,       /* its peer has not answered but agreed how to go on */
 };
 
 struct socket_entry {
@@ -91,13 +91,14 @@ struct socket_entry {
 	_Atomic(uint32_t) place;  /* of the address among those of its name */
 	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
 	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
-	_Atomic(uint32_t) print;  /* of the request in flight (dest/fingerprint.h), 0 = not known */
+	_Atomic(uint32_t)
+	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
 	_Atomic(uint32_t) patience; /* ms, our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
 	cell64 answered_at;
 	_Atomic(int32_t) answered_owner;
-	_Atomic(uint32_t) answered_print;
+	_Atomic(uint32_t) answered_fingerprint;
 	_Atomic(uint16_t) answered_place;
 	_Atomic(uint8_t) answered_run;
 	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
@@ -183,7 +184,8 @@ static inline bool socket_exchange(int fd, struct socket_entry *entry, enum phas
 		return false;
 	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
 	                      memory_order_relaxed);
-	atomic_store_explicit(&entry->print, 0, memory_order_relaxed); /* nobody looks at it */
+	atomic_store_explicit(&entry->fingerprint, 0,
+	                      memory_order_relaxed); /* nobody looks at it */
 	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
 	                      memory_order_relaxed);
 	return true;

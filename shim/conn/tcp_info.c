@@ -157,7 +157,8 @@ static int64_t waited_on_carrier(const struct tcp_info *info, unsigned int trait
 {
 	uint32_t sent = info->tcpi_last_data_sent, heard = info->tcpi_last_data_recv;
 
-	return traits & TRAIT_SERVED || (traits & TRAIT_HANDSHAKE_DONE && sent < heard) ? sent : heard;
+	return traits & TRAIT_SERVED || (traits & TRAIT_HANDSHAKE_DONE && sent < heard) ? sent
+	                                                                                : heard;
 }
 
 /* True if the host went on sending while its peer has been silent, and so wants no replies. */
@@ -199,8 +200,8 @@ static enum failure read_carrier(const struct tcp_info *info, unsigned int trait
  * are the answer, and so they are where replies are read unseen. */
 static bool is_telling_carrier(enum phase phase, unsigned int traits)
 {
-	return traits & TRAIT_CARRIER &&
-	       (!(traits & TRAIT_HANDSHAKE_DONE) || (phase == PHASE_ASKED && traits & TRAIT_OPENED));
+	return traits & TRAIT_CARRIER && (!(traits & TRAIT_HANDSHAKE_DONE) ||
+	                                  (phase == PHASE_ASKED && traits & TRAIT_OPENED));
 }
 
 /* True if the host has sent nothing and has not tried to read: it asked whether somebody listens,

@@ -133,7 +133,8 @@ void session_look(int fd, const struct iovec *parts)
 	if ((other >= 0 && socket_believe(other, socket_at(other))) || !socket_identify(fd, entry))
 		return;
 	carry(known, fd, session);
-	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_HANDSHAKE_DONE | TRAIT_OPENED | TRAIT_FRAMES));
+	atomic_fetch_and(&entry->traits,
+	                 (uint32_t) ~(TRAIT_HANDSHAKE_DONE | TRAIT_OPENED | TRAIT_FRAMES));
 	atomic_fetch_or(&entry->traits, TRAIT_CARRIER);
 }
 

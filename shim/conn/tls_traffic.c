@@ -20,18 +20,18 @@ uint32_t tls_traffic_look(int fd, const void *data, size_t n)
 	return entry ? feedback_look(entry, data, n) : 0;
 }
 
-void tls_traffic_sent(int fd, bool went, uint32_t print)
+void tls_traffic_sent(int fd, bool went, uint32_t fingerprint)
 {
 	int saved = errno;
-	struct socket_entry *entry = exchange_begin_entry(fd);
+	struct socket_entry *entry = exchange_entry(fd);
 
 	if (!entry)
 		goto out;
-	if (print == TRAFFIC_BEGUN) {
+	if (fingerprint == TRAFFIC_BEGUN) {
 		if (!went)
-			exchange_begin_take_back(fd);
+			exchange_take_back(fd);
 	} else if (went && LOAD(entry->phase) >= PHASE_OPEN) {
-		exchange_begin_went(fd, entry, LOAD(entry->phase), print);
+		exchange_went(fd, entry, LOAD(entry->phase), fingerprint);
 	}
 	if (went)
 		trait_add(entry, TRAIT_HANDSHAKE_DONE);
@@ -44,7 +44,7 @@ void tls_traffic_received(int fd, const void *data, ssize_t n)
 	struct iovec part = { .iov_base = (void *)(uintptr_t)data,
 		              .iov_len = n > 0 ? (size_t)n : 0 };
 	int saved = errno;
-	struct socket_entry *entry = exchange_begin_entry(fd);
+	struct socket_entry *entry = exchange_entry(fd);
 	enum phase phase;
 
 	if (!entry)

@@ -15,9 +15,9 @@
  * read. */
 uint32_t tls_traffic_look(int fd, const void *data, size_t n);
 
-/* print: as looked at, or what exchange_begin_begin() made of it. went: the library took the
+/* fingerprint: as looked at, or what exchange_begin() made of it. went: the library took the
  * request; else it may be handed to it again. */
-void tls_traffic_sent(int fd, bool went, uint32_t print);
+void tls_traffic_sent(int fd, bool went, uint32_t fingerprint);
 
 /* n: bytes that came; 0 or less: nothing yet, or an end: that is the connection's to tell. */
 void tls_traffic_received(int fd, const void *data, ssize_t n);

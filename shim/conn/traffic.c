@@ -54,7 +54,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (flags & MSG_ERRQUEUE || (flags & MSG_PEEK && result >= 0) ||
 	    (result == 0 && wanted == 0))
 		return result;
-	entry = exchange_begin_entry(fd);
+	entry = exchange_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	if (result > 0)
@@ -197,18 +197,19 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message)
 	return entry ? feedback_look_message(entry, message) : 0;
 }
 
-uint32_t traffic_begin(int fd, uint32_t print)
+uint32_t traffic_begin(int fd, uint32_t fingerprint)
 {
 	struct socket_entry *entry = socket_at(fd);
 
 	if (!(LOAD(entry->traits) & TRAIT_HTTP))
-		return print;
+		return fingerprint;
 	if (is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return TRAFFIC_BEGUN;
-	return exchange_begin_begin(fd, print);
+	return exchange_begin(fd, fingerprint);
 }
 
-static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags, uint32_t print)
+static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
+                                              uint32_t fingerprint)
 {
 	int saved = errno;
 	struct socket_entry *entry;
@@ -219,7 +220,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 			serve_exchange(fd);
 		return result;
 	}
-	entry = exchange_begin_entry(fd);
+	entry = exchange_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
@@ -229,7 +230,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 		goto out;
 	if (result > 0) {
 		if (!session_carries(fd) || !session_is_called())
-			exchange_begin_went(fd, entry, phase, print);
+			exchange_went(fd, entry, phase, fingerprint);
 	} else if (result < 0 && phase < PHASE_DONE && saved != EINTR) {
 		exchange_end_error(fd, entry, phase, saved, flags);
 	}
@@ -240,19 +241,19 @@ out:
 
 static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int flags)
 {
-	exchange_begin_take_back(fd);
+	exchange_take_back(fd);
 	return sent(fd, result, flags, 0);
 }
 
-ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print)
+ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t fingerprint)
 {
 	struct socket_entry *entry = socket_at(fd);
 
 	if (LOAD(entry->traits) & TRAIT_PARTIAL)
 		pieces_sent(fd, entry, result);
-	if (print == TRAFFIC_BEGUN)
+	if (fingerprint == TRAFFIC_BEGUN)
 		return result > 0 ? result : not_sent(fd, result, flags);
 	if (result > 0 && is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return result;
-	return sent(fd, result, flags, print);
+	return sent(fd, result, flags, fingerprint);
 }

@@ -27,30 +27,31 @@ uint32_t traffic_look(int fd, const void *data, size_t n);
 uint32_t traffic_look_parts(int fd, const struct iovec *parts, size_t count);
 uint32_t traffic_look_message(int fd, const struct msghdr *message);
 
-/* What stands for a print once the exchange has begun before the call; no request has it. */
+/* What stands for a fingerprint once the exchange has begun before the call; no request has it. */
 #define TRAFFIC_BEGUN UINT32_MAX
 
-/* True if nothing but traffic_sent() has to hear of a request. print: as looked at. */
-static inline bool traffic_is_plain(int fd, uint32_t print)
+/* True if nothing but traffic_sent() has to hear of a request. fingerprint: as looked at. */
+static inline bool traffic_is_plain(int fd, uint32_t fingerprint)
 {
-	return print == 0 && !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	                       (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
+	return fingerprint == 0 &&
+	       !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
+	         (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
 }
 
 /* True if it may be one that failed before, on a kept connection: then it is to be begun as an
  * attempt. */
-static inline bool traffic_may_retry(int fd, uint32_t print)
+static inline bool traffic_may_retry(int fd, uint32_t fingerprint)
 {
-	return print || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	                    TRAIT_REPLY_FAILED;
+	return fingerprint || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
+	                          TRAIT_REPLY_FAILED;
 }
 
 /* Begins the exchange of a request on a connection whose replies are read (TRAIT_HTTP) before it is
  * sent: another thread may have the reply before the call returns, and its status would be taken
- * for something else. Returns what traffic_sent() is then given as the print. */
-uint32_t traffic_begin(int fd, uint32_t print);
+ * for something else. Returns what traffic_sent() is then given as the fingerprint. */
+uint32_t traffic_begin(int fd, uint32_t fingerprint);
 
-/* print: as looked at before the call. */
-ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t print);
+/* fingerprint: as looked at before the call. */
+ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t fingerprint);
 
 #endif

@@ -2,7 +2,7 @@
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
  * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The story beside
  * it: 12 bits that tell which word it goes with, 1 each for held, passed and counted, 12 of finer
- * time, 5 of run, 32 of print. */
+ * time, 5 of run, 32 of fingerprint. */
 #include "dest/failures.h"
 
 #include "dest/profile.h"
@@ -61,7 +61,7 @@ static int64_t pack_story(const struct unanswered *failure, int64_t word)
 	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
 
 	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE | run << STORY_RUN |
-	                 failure->print | (failure->counted ? STORY_COUNTED : 0) |
+	                 failure->fingerprint | (failure->counted ? STORY_COUNTED : 0) |
 	                 (failure->passed ? STORY_PASSED : 0) | (failure->held ? STORY_HELD : 0));
 }
 
@@ -72,7 +72,7 @@ static void unpack_story(struct unanswered *failure, int64_t packed, int64_t wor
 
 	if (story >> STORY_CHECK != check_of(word))
 		return;
-	failure->print = (uint32_t)story;
+	failure->fingerprint = (uint32_t)story;
 	failure->run = (uint32_t)(story >> STORY_RUN) & RUN_MAX;
 	failure->counted = story & STORY_COUNTED;
 	failure->passed = story & STORY_PASSED;
@@ -294,14 +294,14 @@ void failures_forgive(struct destination *destination)
 		if (word == 0)
 			continue;
 		unpack_story(&one, atomic_load(&destination->stories[i]), word);
-		if (one.print)
+		if (one.fingerprint)
 			pass_over(destination, i, word);
 		else
 			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
 	}
 }
 
-bool failures_claim_request(struct destination *destination, uint32_t print, int64_t horizon,
+bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int64_t horizon,
                             int64_t now, struct unanswered *claimed)
 {
 	for (int i = 0; i < REGION_FAILURES; i++) {
@@ -311,7 +311,7 @@ bool failures_claim_request(struct destination *destination, uint32_t print, int
 		if (word == 0)
 			continue;
 		one = look(destination, i, word, now);
-		if (one.print == print && one.at >= now - horizon &&
+		if (one.fingerprint == fingerprint && one.at >= now - horizon &&
 		    take(destination, i, word, now, claimed))
 			return true;
 	}

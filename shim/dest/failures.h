@@ -10,9 +10,9 @@
  * found no room here belong to nobody, and whoever tries next answers them. Where the program has
  * shown that its threads answer each other's failures (dest/profile.h) all belong to nobody.
  *
- * With each failure goes the print of the request that failed (dest/fingerprint.h), so that an
- * attempt can be held against it once its own request is seen. It is a second word, and may for a
- * moment be missing or an earlier one's; then the print is unknown.
+ * With each failure goes the fingerprint of the request that failed (dest/fingerprint.h), so that
+ * an attempt can be held against it once its own request is seen. It is a second word, and may for
+ * a moment be missing or an earlier one's; then the fingerprint is unknown.
  *
  * All functions: thread-safe, async-signal-safe.
  */
@@ -24,14 +24,14 @@
 #define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
 
 struct unanswered {
-	int32_t owner;  /* thread id, or FAILURE_ANYONE */
-	uint32_t place; /* of the address among those of its name (dest/names.h), 0 = none */
-	int64_t at;     /* ns, precise to 1 us; 4 ms without its story */
-	uint32_t print; /* of the request, 0 = unknown */
-	uint32_t run;   /* attempts for this request so far, 1..31 */
-	bool held;      /* by us: when the host will learn of it is not known */
-	bool counted;   /* the run is known to begin with the first try */
-	bool passed;    /* something else has come in its place: only its own request answers it */
+	int32_t owner;        /* thread id, or FAILURE_ANYONE */
+	uint32_t place;       /* of the address among those of its name (dest/names.h), 0 = none */
+	int64_t at;           /* ns, precise to 1 us; 4 ms without its story */
+	uint32_t fingerprint; /* of the request, 0 = unknown */
+	uint32_t run;         /* attempts for this request so far, 1..31 */
+	bool held;            /* by us: when the host will learn of it is not known */
+	bool counted;         /* the run is known to begin with the first try */
+	bool passed; /* something else has come in its place: only its own request answers it */
 };
 
 /* Adds a failure. */
@@ -48,8 +48,8 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 /* The destination is back: of all failures only their own requests still answer them. */
 void failures_forgive(struct destination *destination);
 
-/* Claims a failure of this request (print, not 0), whose thread it was does not matter. */
-bool failures_claim_request(struct destination *destination, uint32_t print, int64_t horizon,
+/* Claims a failure of this request (fingerprint, not 0), whose thread it was does not matter. */
+bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int64_t horizon,
                             int64_t now, struct unanswered *claimed);
 
 #endif

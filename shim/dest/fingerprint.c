@@ -249,11 +249,12 @@ void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_
 	}
 }
 
-enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader, uint32_t *print)
+enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
+                                       uint32_t *fingerprint)
 {
 	uint64_t hash = reader->hash ^ reader->hash >> 32;
 
-	*print = 0;
+	*fingerprint = 0;
 	switch ((enum fingerprint_place)reader->place) {
 	case PLACE_BEGIN:
 	case PLACE_NOTHING:
@@ -271,16 +272,16 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader, 
 	if (reader->length)
 		return FINGERPRINT_NONE;
 	/* Neither 0, which stands for none, nor TRAFFIC_BEGUN. */
-	*print = (uint32_t)hash + 1 > 1 ? (uint32_t)hash : 1;
+	*fingerprint = (uint32_t)hash + 1 > 1 ? (uint32_t)hash : 1;
 	return FINGERPRINT_WHOLE;
 }
 
 uint32_t fingerprint_of(const void *data, size_t n)
 {
 	struct fingerprint_reader reader = { 0 };
-	uint32_t print;
+	uint32_t fingerprint;
 
 	fingerprint_read(&reader, data, n);
-	fingerprint_said(&reader, &print);
-	return print;
+	fingerprint_said(&reader, &fingerprint);
+	return fingerprint;
 }

@@ -38,9 +38,10 @@ enum fingerprint_said {
 /* Reads n more bytes of it. */
 void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_t n);
 
-/* What has come of it with the last byte of a write. *print: of a whole one, neither 0 nor
+/* What has come of it with the last byte of a write. *fingerprint: of a whole one, neither 0 nor
  * UINT32_MAX; else 0. */
-enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader, uint32_t *print);
+enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
+                                       uint32_t *fingerprint);
 
 /* The fingerprint of a request that the host wrote at once; 0: there is none. */
 uint32_t fingerprint_of(const void *data, size_t n);

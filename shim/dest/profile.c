@@ -70,9 +70,9 @@ static bool agree(int64_t a, int64_t b)
 }
 
 /* The shortest pause lately: a shorter one counts at once, longer ones move it a little, so that a
- * rare short one is forgotten. There is no pause known until two in a row agree; the last is kept as a
- * negative number. The first failures are often slow to be answered (code that has never run, a
- * message to print, a busy machine): 40 ms where the next takes less than one. */
+ * rare short one is forgotten. There is no pause known until two in a row agree; the last is kept
+ * as a negative number. The first failures are often slow to be answered (code that has never run,
+ * a message to print, a busy machine): 40 ms where the next takes less than one. */
 void profile_paused(struct destination *destination, int64_t pause)
 {
 	cell64 *cell = &destination->pause;

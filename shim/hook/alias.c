@@ -64,12 +64,12 @@ ssize_t __write(int fd, const void *data, size_t n)
 static __attribute__((noinline)) ssize_t sendfile64_watched(int to, int from, off64_t *offset,
                                                             size_t n)
 {
-	uint32_t print = 0;
+	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (HELD(to, &print, 0, n, &result))
+	if (HELD(to, &fingerprint, 0, n, &result))
 		return file_is_held(result);
-	return traffic_sent(to, real.sendfile64(to, from, offset, n), 0, print);
+	return traffic_sent(to, real.sendfile64(to, from, offset, n), 0, fingerprint);
 }
 
 ssize_t sendfile64(int to, int from, off64_t *offset, size_t n)

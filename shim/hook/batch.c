@@ -17,12 +17,12 @@ static __attribute__((noinline)) int sendmmsg_watched(int (*next)(int, struct mm
 {
 	int result, first = 0;
 	ssize_t held;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmmsg(fd, messages, n, (int)flags);
-	print = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
-	if (n && HELD(fd, &print, (int)flags, message_size(&messages->msg_hdr), &held)) {
+	fingerprint = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
+	if (n && HELD(fd, &fingerprint, (int)flags, message_size(&messages->msg_hdr), &held)) {
 		if (held >= 0)
 			messages->msg_len = (unsigned int)held;
 		return held < 0 ? -1 : 1;
@@ -31,9 +31,9 @@ static __attribute__((noinline)) int sendmmsg_watched(int (*next)(int, struct mm
 	while (first < result && messages[first].msg_len == 0)
 		first++;
 	if (first < result)
-		traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, print);
+		traffic_sent(fd, (ssize_t)messages[first].msg_len, (int)flags, fingerprint);
 	else
-		traffic_sent(fd, result < 0 ? result : 0, (int)flags, print);
+		traffic_sent(fd, result < 0 ? result : 0, (int)flags, fingerprint);
 	return result;
 }
 
@@ -107,12 +107,12 @@ int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags, vo
 /* Apart, so that files pay for no frame. */
 static __attribute__((noinline)) ssize_t sendfile_watched(int to, int from, off_t *offset, size_t n)
 {
-	uint32_t print = 0;
+	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (HELD(to, &print, 0, n, &result))
+	if (HELD(to, &fingerprint, 0, n, &result))
 		return file_is_held(result);
-	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, print);
+	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, fingerprint);
 }
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t n)
@@ -129,17 +129,17 @@ static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_o
                                                         loff_t *to_offset, size_t n,
                                                         unsigned int flags)
 {
-	uint32_t print = 0;
+	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (!WRITES(to) && HELD(to, &print, 0, n, &result))
+	if (!WRITES(to) && HELD(to, &fingerprint, 0, n, &result))
 		return file_is_held(result);
 	if (!READS(from) && IS_PATIENT(from) && !(flags & SPLICE_F_NONBLOCK) &&
 	    !reply_comes(from, n, 0))
 		return -1;
 	result = real.splice(from, from_offset, to, to_offset, n, flags);
 	if (!WRITES(to))
-		return traffic_sent(to, result, MSG_DONTWAIT, print);
+		return traffic_sent(to, result, MSG_DONTWAIT, fingerprint);
 	if (result < 0 && errno == EPIPE)
 		return result;
 	return traffic_received(from, result, n, MSG_DONTWAIT, NULL);

@@ -82,49 +82,50 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 {
 	struct attempt try;
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (!attempt_begin_send(&try, fd, flags, to, len)) {
 		if (WRITES(fd))
 			return real.sendto(fd, data, n, flags, to, len);
-		print = traffic_look(fd, data, n);
-		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
+		fingerprint = traffic_look(fd, data, n);
+		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags,
+		                    fingerprint);
 	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
 	tls_look(&try);
-	print = traffic_look(fd, data, n);
+	fingerprint = traffic_look(fd, data, n);
 	patience_begin(&try);
 	do
 		result = real.sendto(fd, data, n, flags, to, len);
 	while (patience_again(&try, result));
-	return attempt_settle_send(&try, result, print);
+	return attempt_settle_send(&try, result, fingerprint);
 }
 
 static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *message, int flags)
 {
 	struct attempt try;
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (!is_readable(message) ||
 	    !attempt_begin_send(&try, fd, flags, message->msg_name, message->msg_namelen)) {
 		if (WRITES(fd))
 			return real.sendmsg(fd, message, flags);
-		print = traffic_look_message(fd, message);
-		return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, print);
+		fingerprint = traffic_look_message(fd, message);
+		return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, fingerprint);
 	}
 	if (!pace(&try))
 		return attempt_refused(&try);
 	attempt_start(&try);
 	tls_look(&try);
-	print = traffic_look_message(fd, message);
+	fingerprint = traffic_look_message(fd, message);
 	patience_begin(&try);
 	do
 		result = real.sendmsg(fd, message, flags);
 	while (patience_again(&try, result));
-	return attempt_settle_send(&try, result, print);
+	return attempt_settle_send(&try, result, fingerprint);
 }
 
 /* Apart, so that numbers which are not watched pay for no frame. */
@@ -132,14 +133,14 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
                      size_t n, int flags)
 {
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_send(fd, data, n, flags);
-	print = traffic_look(fd, data, n);
-	if (n && HELD(fd, &print, flags, n, &result))
+	fingerprint = traffic_look(fd, data, n);
+	if (n && HELD(fd, &fingerprint, flags, n, &result))
 		return result;
-	return traffic_sent(fd, next(fd, data, n, flags), flags, print);
+	return traffic_sent(fd, next(fd, data, n, flags), flags, fingerprint);
 }
 
 ssize_t send(int fd, const void *data, size_t n, int flags)
@@ -154,16 +155,16 @@ static __attribute__((noinline)) ssize_t sendto_watched(int fd, const void *data
                                                         socklen_t len)
 {
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendto(fd, data, n, flags, to, len);
 	if (flags & MSG_FASTOPEN)
 		return open_to(fd, data, n, flags, to, len);
-	print = traffic_look(fd, data, n);
-	if (n && HELD(fd, &print, flags, n, &result))
+	fingerprint = traffic_look(fd, data, n);
+	if (n && HELD(fd, &fingerprint, flags, n, &result))
 		return result;
-	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, print);
+	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, fingerprint);
 }
 
 ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
@@ -180,16 +181,16 @@ static __attribute__((noinline)) ssize_t sendmsg_watched(ssize_t (*next)(int, co
                                                          int flags)
 {
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
-	print = traffic_look_message(fd, message);
-	if (HELD(fd, &print, flags, message_size(message), &result))
+	fingerprint = traffic_look_message(fd, message);
+	if (HELD(fd, &fingerprint, flags, message_size(message), &result))
 		return result;
-	return traffic_sent(fd, next(fd, message, flags), flags, print);
+	return traffic_sent(fd, next(fd, message, flags), flags, fingerprint);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
@@ -213,14 +214,14 @@ ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const 
                       size_t n)
 {
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_write(fd, data, n);
-	print = traffic_look(fd, data, n);
-	if (n && HELD(fd, &print, 0, n, &result))
+	fingerprint = traffic_look(fd, data, n);
+	if (n && HELD(fd, &fingerprint, 0, n, &result))
 		return result;
-	return traffic_sent(fd, next(fd, data, n), 0, print);
+	return traffic_sent(fd, next(fd, data, n), 0, fingerprint);
 }
 
 ssize_t write(int fd, const void *data, size_t n)
@@ -234,14 +235,14 @@ static __attribute__((noinline)) ssize_t writev_watched(int fd, const struct iov
 {
 	size_t count = n < 0 ? 0 : (size_t)n;
 	ssize_t result;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_writev(fd, parts, n);
-	print = traffic_look_parts(fd, parts, count);
-	if (HELD(fd, &print, 0, parts_size(parts, count), &result))
+	fingerprint = traffic_look_parts(fd, parts, count);
+	if (HELD(fd, &fingerprint, 0, parts_size(parts, count), &result))
 		return result;
-	return traffic_sent(fd, real.writev(fd, parts, n), 0, print);
+	return traffic_sent(fd, real.writev(fd, parts, n), 0, fingerprint);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int n)

@@ -49,14 +49,15 @@ ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int fla
 ssize_t read_chk_patient(int fd, void *data, size_t n, size_t space);
 
 /* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
- * think that it went. Otherwise its exchange has begun, and *print (as looked at) is what
+ * think that it went. Otherwise its exchange has begun, and *fingerprint (as looked at) is what
  * traffic_sent() wants. After a wait, perhaps; a cancellation point then. */
-bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result);
+bool request_is_held(int fd, uint32_t *fingerprint, int flags, ssize_t *result);
 
 /* The same, cheaply where replies are not read; *result is what the call returns. n: the bytes of
  * the request, only counted if need be. */
-#define HELD(fd, print, flags, n, result)                                                          \
-	(!likely(traffic_is_plain(fd, *(print))) && request_is_held(fd, print, flags, result) &&   \
+#define HELD(fd, fingerprint, flags, n, result)                                                    \
+	(!likely(traffic_is_plain(fd, *(fingerprint))) &&                                          \
+	 request_is_held(fd, fingerprint, flags, result) &&                                        \
 	 (*(result) = *(result) < 0 ? -1 : (ssize_t)(n), true))
 
 /* What sendfile and splice return for a request that is not sent: that bytes went they cannot say,

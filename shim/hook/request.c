@@ -19,7 +19,8 @@ static bool is_cut(int fd, struct socket_entry *entry)
 }
 
 /* True: it must not be sent. */
-static __attribute__((noinline)) bool is_refused(int fd, uint32_t print, int flags, ssize_t *result)
+static __attribute__((noinline)) bool is_refused(int fd, uint32_t fingerprint, int flags,
+                                                 ssize_t *result)
 {
 	struct socket_entry *entry = socket_find(fd);
 	struct attempt try;
@@ -29,7 +30,7 @@ static __attribute__((noinline)) bool is_refused(int fd, uint32_t print, int fla
 	*result = 0;
 	if (is_cut(fd, entry))
 		return true;
-	if (!attempt_begin_request(&try, fd, print, flags))
+	if (!attempt_begin_request(&try, fd, fingerprint, flags))
 		return false;
 	if (pace(&try)) {
 		attempt_start_request(&try);
@@ -53,32 +54,32 @@ static bool carrier_is_held(int fd, ssize_t *result)
 	return told || (entry && is_cut(fd, entry));
 }
 
-bool request_is_held(int fd, uint32_t *print, int flags, ssize_t *result)
+bool request_is_held(int fd, uint32_t *fingerprint, int flags, ssize_t *result)
 {
 	if (session_carries(fd)) {
-		*print = 0;
+		*fingerprint = 0;
 		return carrier_is_held(fd, result);
 	}
-	if (traffic_may_retry(fd, *print) && is_refused(fd, *print, flags, result))
+	if (traffic_may_retry(fd, *fingerprint) && is_refused(fd, *fingerprint, flags, result))
 		return true;
-	*print = traffic_begin(fd, *print);
+	*fingerprint = traffic_begin(fd, *fingerprint);
 	return false;
 }
 
 uint32_t request_begin_inside(int fd, const void *data, size_t n)
 {
-	uint32_t print = tls_traffic_look(fd, data, n);
+	uint32_t fingerprint = tls_traffic_look(fd, data, n);
 	int saved = errno;
 	ssize_t result;
 
-	if (traffic_may_retry(fd, print) && is_refused(fd, print, 0, &result)) {
+	if (traffic_may_retry(fd, fingerprint) && is_refused(fd, fingerprint, 0, &result)) {
 		if (result < 0)
 			session_tell(fd, errno);
 		errno = saved;
 		return 0;
 	}
 	errno = saved;
-	return exchange_begin_begin(fd, print);
+	return exchange_begin(fd, fingerprint);
 }
 
 size_t parts_size(const struct iovec *parts, size_t count)

@@ -8,7 +8,7 @@
 
 /* A request inside TLS is about to be encrypted, for a session that fd carries: judged, paced and
  * begun. If it must not be sent, what carries it is not (conn/tls_session.h). Returns what
- * tls_traffic_sent() wants as the print. errno is left alone. */
+ * tls_traffic_sent() wants as the fingerprint. errno is left alone. */
 uint32_t request_begin_inside(int fd, const void *data, size_t n);
 
 #endif

@@ -68,7 +68,7 @@ void tls_start(void)
 /* A call of the library. */
 struct call {
 	const void *session, *outer;
-	uint32_t print;
+	uint32_t fingerprint;
 };
 
 static void enter(struct call *call, const void *session)
@@ -81,9 +81,9 @@ static void begin_write(struct call *call, const void *session, const void *data
 {
 	int fd = session_fd(session), saved = errno;
 
-	call->print = 0;
+	call->fingerprint = 0;
 	if (fd >= 0 && n > 0)
-		call->print = request_begin_inside(fd, data, n);
+		call->fingerprint = request_begin_inside(fd, data, n);
 	errno = saved;
 	enter(call, session);
 }
@@ -96,7 +96,7 @@ static void end_write(const struct call *call, bool went)
 	if (fd < 0)
 		return;
 	(void)session_told(fd); /* nothing was sent that could have been told */
-	tls_traffic_sent(fd, went, call->print);
+	tls_traffic_sent(fd, went, call->fingerprint);
 }
 
 /* n: bytes that came; 0 or less: none, for whatever reason. */

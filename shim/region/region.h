@@ -56,7 +56,7 @@ struct destination {
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see dest/failures.h */
 	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
-	cell64 profile;                     /* what the program does after failures, dest/profile.h */
+	cell64 profile;                   /* what the program does after failures, dest/profile.h */
 	cell64 answerers;                 /* whether threads answer each other's failures */
 	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
 	struct spread spread; /* connections that were lost at once */

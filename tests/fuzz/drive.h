@@ -148,7 +148,7 @@ static inline void drive_connect(struct drive *drive, int fd)
 	struct sockaddr_in to = drive_address(choice);
 	char request[32] = "GET /";
 	struct attempt try;
-	uint32_t print;
+	uint32_t fingerprint;
 
 	names_bind(names_note(drive_names[choice % DRIVE_NAMES]), (struct sockaddr *)&to,
 	           sizeof(to), monotonic());
@@ -169,8 +169,8 @@ static inline void drive_connect(struct drive *drive, int fd)
 	attempt_settle(&try, err == 0 ? 0 : -1);
 	if (err == 0 && choice & 0x8000) {
 		request[5] = (char)drive_next(drive, 1);
-		print = traffic_look(fd, request, sizeof(request));
-		traffic_sent(fd, sizeof(request), 0, print);
+		fingerprint = traffic_look(fd, request, sizeof(request));
+		traffic_sent(fd, sizeof(request), 0, fingerprint);
 		errno = ECONNRESET;
 		traffic_received(fd, choice & 0x4000 ? -1 : 1, 1, 0, request);
 	}

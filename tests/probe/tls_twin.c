@@ -146,7 +146,8 @@ static int reply(void *session, const void *data, int n)
 {
 	char encrypted[1024];
 
-	return (int)send(*(int *)session, encrypted, (size_t)scrambled(n, data, encrypted), MSG_NOSIGNAL);
+	return (int)send(*(int *)session, encrypted, (size_t)scrambled(n, data, encrypted),
+	                 MSG_NOSIGNAL);
 }
 
 /* mode: RTLD_DEEPBIND gives it its own library, without it gets the program's. */

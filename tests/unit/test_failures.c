@@ -188,7 +188,7 @@ Test(failures, each_goes_with_its_story)
 	cr_expect_eq(claimed.run, 31);
 	cr_assert_not(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
-	cr_expect_eq(claimed.print, 111);
+	cr_expect_eq(claimed.fingerprint, 111);
 	cr_expect_eq(claimed.run, 2);
 }
 
@@ -208,6 +208,6 @@ Test(failures, the_story_of_another_is_not_believed)
 	cr_assert_not(failures_claim_request(&destination, 111, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.place, 5);
-	cr_expect_eq(claimed.print, 0);
+	cr_expect_eq(claimed.fingerprint, 0);
 	cr_expect_eq(claimed.run, 1);
 }

@@ -456,11 +456,11 @@ Test(feedback, every_part_is_looked_at)
 	struct iovec one[] = { { head, strlen(head) }, { "11", 2 } };
 	struct iovec other[] = { { head, strlen(head) }, { "12", 2 } };
 	struct iovec in_three[] = { { head, 5 }, { head + 5, strlen(head) - 5 }, { "11", 2 } };
-	uint32_t print = traffic_look_parts(talk.host, one, 2);
+	uint32_t fingerprint = traffic_look_parts(talk.host, one, 2);
 
-	cr_expect_neq(print, 0);
-	cr_expect_eq(traffic_look_parts(talk.host, in_three, 3), print);
-	cr_expect_neq(traffic_look_parts(talk.host, other, 2), print);
+	cr_expect_neq(fingerprint, 0);
+	cr_expect_eq(traffic_look_parts(talk.host, in_three, 3), fingerprint);
+	cr_expect_neq(traffic_look_parts(talk.host, other, 2), fingerprint);
 	cr_expect_eq(traffic_look_parts(talk.host, one, 1), 0);
 }
 

@@ -128,16 +128,16 @@ Test(fingerprint, pieces_make_no_difference)
 
 		for (size_t cut = 5; cut < n; cut++) {
 			struct fingerprint_reader reader = { 0 };
-			uint32_t print;
+			uint32_t fingerprint;
 
 			fingerprint_read(&reader, whole[i], cut);
-			cr_expect_eq(fingerprint_said(&reader, &print), FINGERPRINT_PARTIAL, "%zu",
-			             cut);
-			cr_expect_eq(print, 0);
+			cr_expect_eq(fingerprint_said(&reader, &fingerprint), FINGERPRINT_PARTIAL,
+			             "%zu", cut);
+			cr_expect_eq(fingerprint, 0);
 			fingerprint_read(&reader, whole[i] + cut, n - cut);
-			cr_expect_eq(fingerprint_said(&reader, &print), FINGERPRINT_WHOLE, "%zu",
-			             cut);
-			cr_expect_eq(print, print_of(whole[i]));
+			cr_expect_eq(fingerprint_said(&reader, &fingerprint), FINGERPRINT_WHOLE,
+			             "%zu", cut);
+			cr_expect_eq(fingerprint, print_of(whole[i]));
 		}
 	}
 }

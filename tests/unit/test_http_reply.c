@@ -22,16 +22,17 @@ TestSuite(http_reply, .init = start_http);
 static bool asks(const struct talk *talk, const char *text)
 {
 	size_t n = strlen(text);
-	uint32_t print = traffic_look(talk->host, text, n);
+	uint32_t fingerprint = traffic_look(talk->host, text, n);
 	struct attempt try;
-	bool retry = traffic_may_retry(talk->host, print) &&
-	             attempt_begin_request(&try, talk->host, print, 0);
+	bool retry = traffic_may_retry(talk->host, fingerprint) &&
+	             attempt_begin_request(&try, talk->host, fingerprint, 0);
 
 	cr_assert(socket_watched(talk->host) & WATCH_WRITE);
 	if (retry)
 		attempt_start_request(&try);
-	print = traffic_begin(talk->host, print);
-	cr_assert_eq(traffic_sent(talk->host, send(talk->host, text, n, 0), 0, print), (ssize_t)n);
+	fingerprint = traffic_begin(talk->host, fingerprint);
+	cr_assert_eq(traffic_sent(talk->host, send(talk->host, text, n, 0), 0, fingerprint),
+	             (ssize_t)n);
 	peer_hears(talk);
 	return retry;
 }
@@ -300,11 +301,11 @@ Test(http_reply, of_failure_makes_no_retry_of_a_request_that_is_not_whole)
 	for (int i = 0; i < 3; i++) {
 		cr_expect_not(asks(&talk, POST));
 		cr_expect(talk.entry->traits & TRAIT_PARTIAL);
-		cr_expect_eq(talk.entry->print, 0);
+		cr_expect_eq(talk.entry->fingerprint, 0);
 		cr_expect_not(asks(&talk, "two."));
 		cr_expect_not(talk.entry->traits & TRAIT_PARTIAL);
 		cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
-		cr_expect_neq(talk.entry->print, 0);
+		cr_expect_neq(talk.entry->fingerprint, 0);
 		cr_expect_eq(!(talk.entry->traits & TRAIT_RETRY), i == 0, "%d", i);
 		replies(&talk, BUSY, 64);
 	}
@@ -327,7 +328,7 @@ Test(http_reply, to_a_request_that_was_not_seen_whole)
 		traffic_sent(talk.host, i == 0 ? 4 : 1, 0, 0);
 		cr_expect_not(talk.entry->traits & TRAIT_PARTIAL);
 		cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
-		cr_expect_eq(talk.entry->print, 0);
+		cr_expect_eq(talk.entry->fingerprint, 0);
 		replies(&talk, BUSY, 64);
 	}
 }
@@ -339,9 +340,9 @@ Test(http_reply, may_be_read_before_the_send_returns)
 	static const char *const said[] = { BUSY, BUSY, FINE, BUSY, FINE, FINE };
 
 	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
-		uint32_t print = traffic_look(talk.host, ASK, strlen(ASK));
+		uint32_t fingerprint = traffic_look(talk.host, ASK, strlen(ASK));
 
-		print = traffic_begin(talk.host, print);
+		fingerprint = traffic_begin(talk.host, fingerprint);
 		cr_assert_eq(send(talk.host, ASK, strlen(ASK), 0), (ssize_t)strlen(ASK));
 		peer_hears(&talk);
 		peer_says(&talk, said[i]);
@@ -352,7 +353,7 @@ Test(http_reply, may_be_read_before_the_send_returns)
 			cr_assert(got > 0);
 			left -= (size_t)got;
 		}
-		traffic_sent(talk.host, (ssize_t)strlen(ASK), 0, print);
+		traffic_sent(talk.host, (ssize_t)strlen(ASK), 0, fingerprint);
 		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 	}
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 3);
@@ -363,15 +364,15 @@ Test(http_reply, may_be_read_before_the_send_returns)
 Test(http_reply, to_a_request_that_did_not_go_is_not_waited_for)
 {
 	struct talk talk = talk_start();
-	uint32_t print;
+	uint32_t fingerprint;
 
 	asks(&talk, ASK);
 	replies(&talk, BUSY, 64);
 	cr_expect(asks(&talk, ASK));
 	replies(&talk, FINE, 64);
-	print = traffic_begin(talk.host, traffic_look(talk.host, ASK, strlen(ASK)));
+	fingerprint = traffic_begin(talk.host, traffic_look(talk.host, ASK, strlen(ASK)));
 	errno = EAGAIN;
-	cr_expect_eq(traffic_sent(talk.host, -1, MSG_DONTWAIT, print), -1);
+	cr_expect_eq(traffic_sent(talk.host, -1, MSG_DONTWAIT, fingerprint), -1);
 	cr_expect_eq(errno, EAGAIN);
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 	peer_closes(&talk);

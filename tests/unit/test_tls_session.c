@@ -31,12 +31,12 @@ TestSuite(tls_session, .init = start_tls);
 /* As the hooks on the socket do. */
 static void carry(const struct talk *talk, const char *text)
 {
-	uint32_t print = traffic_look(talk->host, text, strlen(text));
+	uint32_t fingerprint = traffic_look(talk->host, text, strlen(text));
 	ssize_t sent;
 
-	print = session_carries(talk->host) ? 0 : traffic_begin(talk->host, print);
+	fingerprint = session_carries(talk->host) ? 0 : traffic_begin(talk->host, fingerprint);
 	sent = send(talk->host, text, strlen(text), MSG_NOSIGNAL);
-	traffic_sent(talk->host, sent, MSG_NOSIGNAL, print);
+	traffic_sent(talk->host, sent, MSG_NOSIGNAL, fingerprint);
 }
 
 static void carry_out(const struct talk *talk)
@@ -94,13 +94,13 @@ static struct talk talk_inside(void)
 /* The host hands a request to its library. */
 static void ask_inside(const struct talk *talk, const void *session)
 {
-	uint32_t print =
-	    exchange_begin_begin(talk->host, tls_traffic_look(talk->host, ASK, strlen(ASK)));
+	uint32_t fingerprint =
+	    exchange_begin(talk->host, tls_traffic_look(talk->host, ASK, strlen(ASK)));
 	const void *outer = session_enter(session);
 
 	carry_out(talk);
 	session_leave(outer);
-	tls_traffic_sent(talk->host, true, print);
+	tls_traffic_sent(talk->host, true, fingerprint);
 	peer_hears(talk);
 }
 
@@ -432,13 +432,13 @@ Test(tls_session, whose_goodbye_is_no_request)
 Test(tls_session, that_took_no_request_takes_it_again)
 {
 	struct talk talk = talk_inside();
-	uint32_t print;
+	uint32_t fingerprint;
 
 	ask_inside(&talk, first);
 	reply_inside(&talk, first, FINE);
-	print = exchange_begin_begin(talk.host, 0);
-	cr_assert_eq(print, TRAFFIC_BEGUN);
-	tls_traffic_sent(talk.host, false, print);
+	fingerprint = exchange_begin(talk.host, 0);
+	cr_assert_eq(fingerprint, TRAFFIC_BEGUN);
+	tls_traffic_sent(talk.host, false, fingerprint);
 	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 	talk.destination->budget.streak = 2;
 	ask_inside(&talk, first);

@@ -99,12 +99,12 @@ static inline int host_connect(int fd, const struct server *server)
 static inline ssize_t host_send(int fd, const char *text)
 {
 	size_t n = strlen(text);
-	uint32_t print;
+	uint32_t fingerprint;
 
 	if (!(socket_watched(fd) & WATCH_WRITE))
 		return send(fd, text, n, MSG_NOSIGNAL);
-	print = traffic_begin(fd, traffic_look(fd, text, n));
-	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, print);
+	fingerprint = traffic_begin(fd, traffic_look(fd, text, n));
+	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, fingerprint);
 }
 
 static inline ssize_t host_recv(int fd, size_t n, int flags)
