@@ -8,7 +8,7 @@
  * long that one has waited: a server at its limit takes one token for each that time gives, and a
  * queue once long would stay, with everybody in it served too late. So nobody comes in who has
  * `burst` others waiting behind. It is the oldest who is rejected, whose client has the least
- * patience left (Lakshman, Neidhardt and Ott, The Drop From Front Strategy in TCP and in TCP over
+ * time left (Lakshman, Neidhardt and Ott, The Drop From Front Strategy in TCP and in TCP over
  * ATM, INFOCOM 1996).
  *
  * Source of the rule: load shedding as in the SRE book, chapter 21 (Handling Overload): a server at

@@ -311,7 +311,7 @@ void attempt_start(const struct attempt *try)
 		          (try->answered.passed ? TRAIT_PASSED : 0) |
 		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
 		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0) |
-		          (try->account.policy->reply_timeout > 0 ? TRAIT_PATIENT : 0) |
+		          (try->account.policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
 		          (try->account.policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
 		          flight_traits(try) | reply_trait(try->fd, try->account.policy),
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * TCP_USER_TIMEOUT bounds a connect to the millisecond (the kernel cuts its timers to it since
- * Linux 4.20), ends it in ETIMEDOUT as the kernel's own patience would, and leaves the socket fit
+ * Linux 4.20), ends it in ETIMEDOUT as the kernel's own timeout would, and leaves the socket fit
  * to be connected again. SO_SNDTIMEO would do none of that: it ends the call and not the connect,
  * with EINPROGRESS, and after any handler the call would no longer be restarted (signal(7)).
  * Sockets of the unix family have nothing else; there the call is all there is to end.
@@ -17,7 +17,7 @@
 #include <netinet/in.h>
 #include <sys/time.h>
 
-static bool get_patience(int fd, bool is_unix, int64_t *ms)
+static bool get_timeout(int fd, bool is_unix, int64_t *ms)
 {
 	struct timeval time = { 0 };
 	int value = 0;
@@ -38,7 +38,7 @@ static bool get_patience(int fd, bool is_unix, int64_t *ms)
 	return true;
 }
 
-static bool set_patience(int fd, bool is_unix, int64_t ms)
+static bool set_timeout(int fd, bool is_unix, int64_t ms)
 {
 	struct timeval time = { .tv_sec = (time_t)(ms / 1000),
 		                .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
@@ -57,15 +57,15 @@ bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64
 	bool done;
 
 	ms = ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : ms;
-	done = get_patience(fd, is_unix, &was) && was == 0;
+	done = get_timeout(fd, is_unix, &was) && was == 0;
 	if (done) {
 		/* Noted before it is done: a handler may jump away in between. */
-		atomic_store(&entry->patience, 0);
+		atomic_store(&entry->timeout_ms, 0);
 		atomic_fetch_or(&entry->traits, ours);
 		/* As the kernel reports it, which counts in ticks. */
-		done = set_patience(fd, is_unix, ms) && get_patience(fd, is_unix, &was);
+		done = set_timeout(fd, is_unix, ms) && get_timeout(fd, is_unix, &was);
 		if (done)
-			atomic_store(&entry->patience, (uint32_t)was);
+			atomic_store(&entry->timeout_ms, (uint32_t)was);
 		else
 			atomic_fetch_and(&entry->traits, ~ours);
 	}
@@ -78,13 +78,13 @@ void connect_timeout_undo(int fd, struct socket_entry *entry)
 	const uint32_t ours = TRAIT_BOUNDED | TRAIT_BOUNDED_UNIX;
 	unsigned int traits = atomic_fetch_and(&entry->traits, ~ours);
 	bool is_unix = traits & TRAIT_BOUNDED_UNIX;
-	int64_t patience = (int64_t)atomic_load(&entry->patience), now;
+	int64_t ours_ms = (int64_t)atomic_load(&entry->timeout_ms), now;
 	int saved = errno;
 
 	/* 0: jumped away before it could be read back. */
-	if (traits & TRAIT_BOUNDED && get_patience(fd, is_unix, &now) &&
-	    (now == patience || patience == 0))
-		set_patience(fd, is_unix, 0);
+	if (traits & TRAIT_BOUNDED && get_timeout(fd, is_unix, &now) &&
+	    (now == ours_ms || ours_ms == 0))
+		set_timeout(fd, is_unix, 0);
 	errno = saved;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Requests by datagram, to destinations whose policy says udp = on. A datagram is an attempt; its
- * outcome is a datagram that comes back, an ICMP error, or the host's patience (datagrams.h).
+ * outcome is a datagram that comes back, an ICMP error, or the host's timeout (datagrams.h).
  * A request sent in pieces (MSG_MORE, UDP_CORK), or to many at once (broadcast, multicast), is not
  * judged. All functions: thread-safe, async-signal-safe.
  */

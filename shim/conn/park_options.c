@@ -89,7 +89,7 @@ static bool set_bound(int fd, int64_t ms, struct socket_entry *entry)
 	    !set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, wanted) ||
 	    !get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound))
 		return false;
-	atomic_store(&entry->patience, (uint32_t)bound);
+	atomic_store(&entry->timeout_ms, (uint32_t)bound);
 	atomic_fetch_or(&entry->traits, TRAIT_PARKED);
 	return true;
 }
@@ -128,7 +128,7 @@ void park_options_undo(int fd, struct socket_entry *entry)
 		return;
 	}
 	if (get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound) &&
-	    (uint32_t)bound == atomic_load(&entry->patience))
+	    (uint32_t)bound == atomic_load(&entry->timeout_ms))
 		set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
 	reset_least_ttl(fd);
 	errno = saved;

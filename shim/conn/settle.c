@@ -65,7 +65,7 @@ static void settle_status(const struct attempt *try, int err)
 	flight_give_back(&trial, kept);
 }
 
-/* A connect that did not work. pending: it goes on in the kernel, but the host's patience is over.
+/* A connect that did not work. pending: it goes on in the kernel, but the host's timeout is over.
  */
 static void settle_failed(struct attempt *try, int err, bool pending)
 {

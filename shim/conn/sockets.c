@@ -71,8 +71,8 @@ static void watch(int fd, const struct socket_entry *entry, enum phase phase)
 	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
 	    !(LOAD(entry->traits) & TRAIT_PARTIAL))
 		bits &= ~(unsigned int)WATCH_WRITE;
-	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_PATIENT)
-		bits |= WATCH_PATIENT;
+	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_REPLY_TIMEOUT)
+		bits |= WATCH_TIMED;
 	if (phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT)
 		bits |= WATCH_READ;
 	STORE(socket_watch[fd], (uint8_t)bits);
@@ -118,7 +118,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->answered_place, LOAD(from->answered_place));
 	STORE(entry->answered_run, LOAD(from->answered_run));
 	STORE(entry->run, LOAD(from->run));
-	STORE(entry->patience, LOAD(from->patience));
+	STORE(entry->timeout_ms, LOAD(from->timeout_ms));
 	STORE(entry->calling, LOAD(from->calling));
 	STORE(entry->traits, LOAD(from->traits));
 	atomic_store_explicit(&entry->phase, LOAD(from->phase), memory_order_release);

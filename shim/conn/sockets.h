@@ -26,7 +26,7 @@ enum {
 	WATCH_OTHER = 0x40,  /* made by socket() as something else */
 	/* The same bit beside an entry, which only streams have: a read may wait for a reply no
 	 * longer than the policy says (pace/reply_timeout.h). Only together with READ. */
-	WATCH_PATIENT = WATCH_OTHER,
+	WATCH_TIMED = WATCH_OTHER,
 	/* Made by socket() for UDP, while the configuration asked for datagrams somewhere: with
 	 * READ and WRITE, and without an entry. */
 	WATCH_DATAGRAM = 0x80,
@@ -64,8 +64,8 @@ enum {
 	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
 	TRAIT_REPLY_FAILED = 0x20000,   /* the last one was a failure: the next request may retry */
-	TRAIT_AGAIN = 0x40000,   /* the next request has been judged to be a retry, and paced */
-	TRAIT_PATIENT = 0x80000, /* its policy has a reply_timeout */
+	TRAIT_AGAIN = 0x40000, /* the next request has been judged to be a retry, and paced */
+	TRAIT_REPLY_TIMEOUT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =
 	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */
 	TRAIT_BOUNDED_UNIX = 0x200000,   /* the one of the unix family */
@@ -93,7 +93,7 @@ struct socket_entry {
 	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
 	_Atomic(uint32_t)
 	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
-	_Atomic(uint32_t) patience; /* ms, our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
+	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
 	 * it answers none. */
 	cell64 answered_at;

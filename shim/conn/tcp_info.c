@@ -22,10 +22,10 @@
 
 /* A host that waited this long for an answer and then hung up has met a timeout (shim/README.md).
  */
-#define PATIENCE_MS 1000
+#define LONG_WAIT_MS 1000
 
 /* A connect given up sooner than this was not given a chance. */
-#define IMPATIENCE (20 * NS_PER_MS)
+#define SHORT_WAIT (20 * NS_PER_MS)
 
 static bool tcp_info(int fd, struct tcp_info *info)
 {
@@ -72,7 +72,7 @@ bool tcp_info_waited(int fd, const struct socket_entry *entry)
 	errno = saved;
 	if (known && LOAD(entry->phase) == PHASE_ASKED)
 		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
-	return waited >= PATIENCE_MS * NS_PER_MS;
+	return waited >= LONG_WAIT_MS * NS_PER_MS;
 }
 
 int64_t tcp_info_answer_time(int fd, const struct socket_entry *entry)
@@ -82,7 +82,7 @@ int64_t tcp_info_answer_time(int fd, const struct socket_entry *entry)
 	int64_t age = monotonic() - LOAD(entry->since);
 
 	/* The host may have been in no hurry to ask; the kernel knows when it did. */
-	if (age < PATIENCE_MS * NS_PER_MS)
+	if (age < LONG_WAIT_MS * NS_PER_MS)
 		return age;
 	age = tcp_info(fd, &info) ? answer_time(&info) : -1;
 	errno = saved;
@@ -218,7 +218,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	int64_t age = monotonic() - LOAD(entry->since);
 	enum phase phase = LOAD(entry->phase);
 	unsigned int traits = LOAD(entry->traits);
-	bool waited_long = age >= PATIENCE_MS * NS_PER_MS;
+	bool waited_long = age >= LONG_WAIT_MS * NS_PER_MS;
 	uint64_t received = info->tcpi_bytes_received;
 
 	*alive = false;
@@ -228,7 +228,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	/* Given up within a second: the loser of a race with another address, if there is another,
 	 * or a host that changed its mind, if it does not do so each time. */
 	if (info->tcpi_state == TCP_SYN_SENT_)
-		return waited_long || (age >= IMPATIENCE && !socket_has_sibling(fd, entry) &&
+		return waited_long || (age >= SHORT_WAIT && !socket_has_sibling(fd, entry) &&
 		                       answer_time_gave_up(destination))
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;
@@ -295,7 +295,7 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, const struct
 	static const long at_once[2]; /* the kernel's timespec of this word size */
 	struct account account;
 
-	if (monotonic() - LOAD(entry->since) >= PATIENCE_MS * NS_PER_MS)
+	if (monotonic() - LOAD(entry->since) >= LONG_WAIT_MS * NS_PER_MS)
 		return false;
 	destination_account(trial->destination, config_current(), &account);
 	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */

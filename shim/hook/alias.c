@@ -13,8 +13,8 @@ ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags)
 {
 	if (READS(fd))
 		return real.__recv_chk(fd, data, n, space, flags);
-	if (IS_PATIENT(fd))
-		return recv_chk_patient(fd, data, n, space, flags);
+	if (IS_TIMED(fd))
+		return recv_chk_timed(fd, data, n, space, flags);
 	return traffic_received(fd, real.__recv_chk(fd, data, n, space, flags), n, flags, data);
 }
 
@@ -23,8 +23,8 @@ ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags, st
 {
 	if (READS(fd))
 		return real.__recvfrom_chk(fd, data, n, space, flags, from, len);
-	if (IS_PATIENT(fd))
-		return recvfrom_chk_patient(fd, data, n, space, flags, from, len);
+	if (IS_TIMED(fd))
+		return recvfrom_chk_timed(fd, data, n, space, flags, from, len);
 	return traffic_received(fd, real.__recvfrom_chk(fd, data, n, space, flags, from, len), n,
 	                        flags, data);
 }
@@ -33,8 +33,8 @@ ssize_t __read_chk(int fd, void *data, size_t n, size_t space)
 {
 	if (READS(fd))
 		return real.__read_chk(fd, data, n, space);
-	if (IS_PATIENT(fd))
-		return read_chk_patient(fd, data, n, space);
+	if (IS_TIMED(fd))
+		return read_chk_timed(fd, data, n, space);
 	return traffic_received(fd, real.__read_chk(fd, data, n, space), n, 0, data);
 }
 
@@ -42,8 +42,8 @@ ssize_t __read(int fd, void *data, size_t n)
 {
 	if (READS(fd))
 		return real.__read(fd, data, n);
-	if (IS_PATIENT(fd))
-		return read_patient(real.__read, fd, data, n);
+	if (IS_TIMED(fd))
+		return read_timed(real.__read, fd, data, n);
 	return traffic_received(fd, real.__read(fd, data, n), n, 0, data);
 }
 

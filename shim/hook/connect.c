@@ -25,10 +25,10 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 		return attempt_refused(&try);
 	attempt_start(&try);
 	tls_look(&try);
-	patience_begin(&try);
+	timeouts_begin(&try);
 	do
 		result = next(fd, address, len);
-	while (patience_again(&try, result));
+	while (timeouts_again(&try, result));
 	return attempt_settle(&try, result);
 }
 

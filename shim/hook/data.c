@@ -13,8 +13,8 @@ ssize_t recv(int fd, void *data, size_t n, int flags)
 {
 	if (READS(fd))
 		return real.recv(fd, data, n, flags);
-	if (IS_PATIENT(fd))
-		return recv_patient(real.recv, fd, data, n, flags);
+	if (IS_TIMED(fd))
+		return recv_timed(real.recv, fd, data, n, flags);
 	return traffic_received(fd, real.recv(fd, data, n, flags), n, flags, data);
 }
 
@@ -22,8 +22,8 @@ ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
 {
 	if (READS(fd))
 		return real.recvfrom(fd, data, n, flags, from, len);
-	if (IS_PATIENT(fd))
-		return recvfrom_patient(fd, data, n, flags, from, len);
+	if (IS_TIMED(fd))
+		return recvfrom_timed(fd, data, n, flags, from, len);
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags, data);
 }
 
@@ -34,8 +34,8 @@ static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int
 
 	if (READS(fd))
 		return next(fd, message, flags);
-	if (IS_PATIENT(fd))
-		return recvmsg_patient(next, fd, message, flags);
+	if (IS_TIMED(fd))
+		return recvmsg_timed(next, fd, message, flags);
 	result = next(fd, message, flags);
 	return traffic_received_parts(
 	    fd, result, result ? 1 : room(result, message->msg_iov, message->msg_iovlen), flags,
@@ -58,8 +58,8 @@ ssize_t read(int fd, void *data, size_t n)
 {
 	if (READS(fd))
 		return real.read(fd, data, n);
-	if (IS_PATIENT(fd))
-		return read_patient(real.read, fd, data, n);
+	if (IS_TIMED(fd))
+		return read_timed(real.read, fd, data, n);
 	return traffic_received(fd, real.read(fd, data, n), n, 0, data);
 }
 
@@ -69,8 +69,8 @@ ssize_t readv(int fd, const struct iovec *parts, int n)
 
 	if (READS(fd))
 		return real.readv(fd, parts, n);
-	if (IS_PATIENT(fd))
-		return readv_patient(fd, parts, n);
+	if (IS_TIMED(fd))
+		return readv_timed(fd, parts, n);
 	result = real.readv(fd, parts, n);
 	return traffic_received_parts(fd, result, room(result, parts, (size_t)n), 0, parts,
 	                              result > 0 ? (size_t)n : 0);
@@ -96,10 +96,10 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 	attempt_start(&try);
 	tls_look(&try);
 	fingerprint = traffic_look(fd, data, n);
-	patience_begin(&try);
+	timeouts_begin(&try);
 	do
 		result = real.sendto(fd, data, n, flags, to, len);
-	while (patience_again(&try, result));
+	while (timeouts_again(&try, result));
 	return attempt_settle_send(&try, result, fingerprint);
 }
 
@@ -121,10 +121,10 @@ static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *
 	attempt_start(&try);
 	tls_look(&try);
 	fingerprint = traffic_look_message(fd, message);
-	patience_begin(&try);
+	timeouts_begin(&try);
 	do
 		result = real.sendmsg(fd, message, flags);
-	while (patience_again(&try, result));
+	while (timeouts_again(&try, result));
 	return attempt_settle_send(&try, result, fingerprint);
 }
 

@@ -13,7 +13,7 @@
 #define WRITES(fd) likely(!(socket_watched(fd) & WATCH_WRITE))
 
 /* Of a number that is watched for reading: datagrams have the bit too. */
-#define IS_PATIENT(fd) (!likely(!(socket_watched(fd) & WATCH_PATIENT)))
+#define IS_TIMED(fd) (!likely(!(socket_watched(fd) & WATCH_TIMED)))
 
 /* How much room the host gave: a read of nothing into nothing is not the end of a connection. Only
  * looked at after a call that returned 0, when the kernel has read the same memory. */
@@ -34,19 +34,19 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
 ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const void *data,
                       size_t n);
 
-/* Reads where IS_PATIENT. */
-ssize_t recv_patient(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
-                     int flags);
-ssize_t recvfrom_patient(int fd, void *data, size_t n, int flags, struct sockaddr *from,
-                         socklen_t *len);
-ssize_t recvmsg_patient(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
-                        int flags);
-ssize_t read_patient(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n);
-ssize_t readv_patient(int fd, const struct iovec *parts, int n);
-ssize_t recv_chk_patient(int fd, void *data, size_t n, size_t space, int flags);
-ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int flags,
-                             struct sockaddr *from, socklen_t *len);
-ssize_t read_chk_patient(int fd, void *data, size_t n, size_t space);
+/* Reads where IS_TIMED. */
+ssize_t recv_timed(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
+                   int flags);
+ssize_t recvfrom_timed(int fd, void *data, size_t n, int flags, struct sockaddr *from,
+                       socklen_t *len);
+ssize_t recvmsg_timed(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
+                      int flags);
+ssize_t read_timed(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n);
+ssize_t readv_timed(int fd, const struct iovec *parts, int n);
+ssize_t recv_chk_timed(int fd, void *data, size_t n, size_t space, int flags);
+ssize_t recvfrom_chk_timed(int fd, void *data, size_t n, size_t space, int flags,
+                           struct sockaddr *from, socklen_t *len);
+ssize_t read_chk_timed(int fd, void *data, size_t n, size_t space);
 
 /* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
  * think that it went. Otherwise its exchange has begun, and *fingerprint (as looked at) is what

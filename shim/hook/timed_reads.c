@@ -8,16 +8,16 @@
 #include "hook/datagram_calls.h"
 #include "pace/reply_timeout.h"
 
-ssize_t recv_patient(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
-                     int flags)
+ssize_t recv_timed(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
+                   int flags)
 {
 	if (!reply_comes(fd, n, flags))
 		return -1;
 	return traffic_received(fd, next(fd, data, n, flags), n, flags, data);
 }
 
-ssize_t recvfrom_patient(int fd, void *data, size_t n, int flags, struct sockaddr *from,
-                         socklen_t *len)
+ssize_t recvfrom_timed(int fd, void *data, size_t n, int flags, struct sockaddr *from,
+                       socklen_t *len)
 {
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_recvfrom(fd, data, n, flags, from, len);
@@ -26,8 +26,8 @@ ssize_t recvfrom_patient(int fd, void *data, size_t n, int flags, struct sockadd
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags, data);
 }
 
-ssize_t recvmsg_patient(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
-                        int flags)
+ssize_t recvmsg_timed(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
+                      int flags)
 {
 	ssize_t result;
 
@@ -41,14 +41,14 @@ ssize_t recvmsg_patient(ssize_t (*next)(int, struct msghdr *, int), int fd, stru
 	    result > 0 ? message->msg_iov : NULL, result > 0 ? message->msg_iovlen : 0);
 }
 
-ssize_t read_patient(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n)
+ssize_t read_timed(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n)
 {
 	if (!reply_comes(fd, n, 0))
 		return -1;
 	return traffic_received(fd, next(fd, data, n), n, 0, data);
 }
 
-ssize_t readv_patient(int fd, const struct iovec *parts, int n)
+ssize_t readv_timed(int fd, const struct iovec *parts, int n)
 {
 	ssize_t result;
 
@@ -62,15 +62,15 @@ ssize_t readv_patient(int fd, const struct iovec *parts, int n)
 #ifdef __GLIBC__
 
 /* Too little space is the real call's to find, and to abort for. */
-ssize_t recv_chk_patient(int fd, void *data, size_t n, size_t space, int flags)
+ssize_t recv_chk_timed(int fd, void *data, size_t n, size_t space, int flags)
 {
 	if (n <= space && !reply_comes(fd, n, flags))
 		return -1;
 	return traffic_received(fd, real.__recv_chk(fd, data, n, space, flags), n, flags, data);
 }
 
-ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int flags,
-                             struct sockaddr *from, socklen_t *len)
+ssize_t recvfrom_chk_timed(int fd, void *data, size_t n, size_t space, int flags,
+                           struct sockaddr *from, socklen_t *len)
 {
 	if (n <= space) {
 		if (socket_watched(fd) & WATCH_DATAGRAM)
@@ -82,7 +82,7 @@ ssize_t recvfrom_chk_patient(int fd, void *data, size_t n, size_t space, int fla
 	                        flags, data);
 }
 
-ssize_t read_chk_patient(int fd, void *data, size_t n, size_t space)
+ssize_t read_chk_timed(int fd, void *data, size_t n, size_t space)
 {
 	if (n <= space && !reply_comes(fd, n, 0))
 		return -1;

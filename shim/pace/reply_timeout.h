@@ -2,7 +2,7 @@
 /*
  * reply_timeout: a read that would wait for a reply, or for the greeting of a new connection, for
  * as long as the peer likes ends after the time that the policy says. Asked before the real call,
- * only on numbers with WATCH_PATIENT. Not in mode = observe, which changes nothing.
+ * only on numbers with WATCH_TIMED. Not in mode = observe, which changes nothing.
  *
  * It is poll() that waits, so that nothing has to be taken off the socket again where siglongjmp or
  * cancellation leaves the call, and other threads and processes with the same socket see nothing of

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded patience: where the policy's times are put on a call, and taken off again. */
+/* Timeouts: where the policy's times are put on a call, and taken off again. */
 #include "pace/timeouts.h"
 
 #include "sys/real.h"
@@ -16,7 +16,7 @@ static bool blocks(int fd)
 	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
-void patience_set(const struct attempt *try)
+void timeouts_set(const struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
 	struct socket_entry *entry = socket_find(try->fd);
@@ -40,7 +40,7 @@ static bool wait_on(const struct attempt *try, struct socket_entry *entry)
 	return connect_timeout_set(try->fd, entry, true, left);
 }
 
-bool patience_goes_on(const struct attempt *try, ssize_t result)
+bool timeouts_go_on(const struct attempt *try, ssize_t result)
 {
 	struct socket_entry *entry = socket_find(try->fd);
 	int err = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bounded patience: calls that block for as long as the kernel or the peer likes end after a time
+ * Timeouts: calls that block for as long as the kernel or the peer likes end after a time
  * that the policy says. Not in mode = observe, which changes nothing. Never on a descriptor that is
  * not a connection which the host made, nor on one that does not block. Async-signal-safe;
  * siglongjmp and cancellation may end it anywhere.
@@ -11,28 +11,28 @@
 #include "conn/attempt.h"
 
 /* Of a policy with a connect_timeout. */
-void patience_set(const struct attempt *try);
+void timeouts_set(const struct attempt *try);
 
 /* connect_timeout: before a connect, or a send that connects, which has been started. */
-static inline void patience_begin(const struct attempt *try)
+static inline void timeouts_begin(const struct attempt *try)
 {
 	if (!try->status && try->account.policy->connect_timeout > 0)
-		patience_set(try);
+		timeouts_set(try);
 }
 
-/* After patience_again() found a bound of ours. */
-bool patience_goes_on(const struct attempt *try, ssize_t result);
+/* After timeouts_again() found a bound of ours. */
+bool timeouts_go_on(const struct attempt *try, ssize_t result);
 
 /* After the real call, errno as it left it. True: a handler with SA_RESTART ended the call, which
  * without our bound would have been restarted: make it again. Otherwise errno is what the host is
  * told. */
-static inline bool patience_again(const struct attempt *try, ssize_t result)
+static inline bool timeouts_again(const struct attempt *try, ssize_t result)
 {
 	const struct socket_entry *entry = socket_find(try->fd);
 
 	return entry &&
 	       atomic_load_explicit(&entry->traits, memory_order_relaxed) & TRAIT_BOUNDED &&
-	       patience_goes_on(try, result);
+	       timeouts_go_on(try, result);
 }
 
 #endif

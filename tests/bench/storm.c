@@ -121,7 +121,7 @@ static pid_t start_client(char *looper, long port, char *pause, char **environme
 static void *serve(void *unused)
 {
 	struct pollfd wanted[MOST];
-	struct timeval patience = { .tv_sec = 1 };
+	struct timeval timeout = { .tv_sec = 1 };
 	char request;
 
 	for (long i = 0; i < ports; i++)
@@ -133,7 +133,7 @@ static void *serve(void *unused)
 
 			if (fd < 0)
 				continue;
-			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 			if (recv(fd, &request, 1, 0) == 1)
 				send(fd, "!", 1, MSG_NOSIGNAL);
 			close(fd);
@@ -143,7 +143,7 @@ static void *serve(void *unused)
 }
 
 /* Opens the ports and reaps the clients that come back. Returns how many did. */
-static long recover(long clients, int64_t patience, double *last_s)
+static long recover(long clients, int64_t timeout, double *last_s)
 {
 	int64_t start = now_ns();
 	struct sockaddr_in bound;
@@ -155,7 +155,7 @@ static long recover(long clients, int64_t patience, double *last_s)
 		listeners[i] = raw_listener((uint16_t)(base + i), &bound);
 	if (pthread_create(&server, NULL, serve, NULL))
 		die("pthread_create");
-	while (back < clients && now_ns() - start < patience) {
+	while (back < clients && now_ns() - start < timeout) {
 		for (long i = 0; i < clients; i++)
 			if (pids[i] && waitpid(pids[i], &status, WNOHANG) == pids[i]) {
 				pids[i] = 0;

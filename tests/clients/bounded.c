@@ -24,12 +24,12 @@ static _Atomic(long) requests, tries, served;
 /* A request that is told from every other one. */
 static int try_once(const char *text, size_t n)
 {
-	struct timeval patience = { .tv_sec = 1 };
+	struct timeval timeout = { .tv_sec = 1 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), good;
 	char answer[64];
 
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	tries++;
 	good = connect(fd, (struct sockaddr *)&server, sizeof(server)) == 0 &&
 	       send(fd, text, n, MSG_NOSIGNAL) == (ssize_t)n &&

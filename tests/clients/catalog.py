@@ -59,7 +59,7 @@ SLOW = ("hang", "silent", "backlog")
 FREE = ("half", "half-reset", "error")
 LOOKUPS = ("nxdomain", "dns-silent")
 FURTHER = (*SLOW, *FREE, *LOOKUPS)
-PATIENCE = "1.2"  # seconds after which a client gives up waiting, where it has such a limit
+TIMEOUT = "1.2"  # seconds after which a client gives up waiting, where it has such a limit
 
 
 @dataclass
@@ -151,7 +151,7 @@ def clients(build):
         Client(
             "wget",
             "C",
-            [*wget, "-nv", "-T", "{patience}", "--tries=0", "--waitretry=0",
+            [*wget, "-nv", "-T", "{timeout}", "--tries=0", "--waitretry=0",
              "--retry-connrefused", "--retry-on-host-error", url],
             [*wget, "-q", "-i", "{urls}"],
             PAGE,
@@ -159,7 +159,7 @@ def clients(build):
         Client(
             "curl",
             "C",
-            ["curl", "-sSfq", "-m", "{patience}", "--noproxy", "*", url + "[1-1000000]"],
+            ["curl", "-sSfq", "-m", "{timeout}", "--noproxy", "*", url + "[1-1000000]"],
             ["curl", "-sq", "--noproxy", "*", url + "[1-{n}]"],
             PAGE,
             endless=True,
@@ -180,7 +180,7 @@ def clients(build):
             "socat",
             "C",
             ["socat", "-,ignoreeof",
-             "TCP4:{host}:{port},connect-timeout={patience},forever,interval=0.001"],
+             "TCP4:{host}:{port},connect-timeout={timeout},forever,interval=0.001"],
             [],
             "hello from socat\n",
             failures=("refused",),
@@ -202,9 +202,9 @@ def until(name, command, answer="", **more):
 def process_loops():
     url = "http://{host}:{port}/"
     return [
-        until("until curl", ["curl", "-sSfq", "--noproxy", "*", "-m", "{patience}", url], PAGE),
+        until("until curl", ["curl", "-sSfq", "--noproxy", "*", "-m", "{timeout}", url], PAGE),
         until("until nc", ["-nc", "{host}", "{port}"], "hello from nc\n", further=SLOW),
-        until("until wget", ["wget", "-nv", "--no-config", "-t", "1", "-T", "{patience}", "-O", "-",
+        until("until wget", ["wget", "-nv", "--no-config", "-t", "1", "-T", "{timeout}", "-O", "-",
                              url], PAGE),
     ]
 

@@ -11,7 +11,7 @@ TYPE_A = 1
 TRIES = 5  # of one query; each program is told so, and c-ares waits twice as long each time
 QUERIES = 20
 # ms until the first repetition: of a server that answers none is to come, on a busy machine either.
-PATIENT, IMPATIENT = "3000", "250"
+LONG, SHORT = "3000", "250"
 
 # One token and no more while it is tested: of a query that is not answered the first datagram and
 # one retry go out, and later one per `probe`, so that each of the following is a lost one.
@@ -46,18 +46,18 @@ next(+process.argv[1]);
 
 def programs():
     """The command for n queries, one after the other."""
-    def patience(n):
-        return PATIENT if n > 1 else IMPATIENT
+    def timeout(n):
+        return LONG if n > 1 else SHORT
 
     return {
         "kdig": lambda n: ["kdig", f"+retry={TRIES - 1}", f"+time={3 if n > 1 else 1}", "+short",
                            "@127.0.0.1"] + [NAME] * n,
         "c-ares in python": lambda n: [
             "/usr/bin/python3", os.path.join(HERE, "loops", "cares.py"), NAME, str(n), str(TRIES),
-            patience(n),
+            timeout(n),
         ],
         "c-ares in node": lambda n: ["node", "-e", NODE % (TRIES, NAME), str(n),
-                                     patience(n)],
+                                     timeout(n)],
     }
 
 

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from catalog import NAME, PATH, PATIENCE, PORT, UNIX
+from catalog import NAME, PATH, TIMEOUT, PORT, UNIX
 
 SIOCSIFADDR, SIOCSIFFLAGS = 0x8916, 0x8914
 IFF_UP = 1
@@ -269,7 +269,7 @@ class Lab:
             "PATH": PATH,
             "HOME": self.folder,
             "LC_ALL": "C.UTF-8",
-            "PATIENCE": PATIENCE,
+            "TIMEOUT": TIMEOUT,
         }
         if shim:
             config = os.path.join(self.folder, "retrybudget.ini")
@@ -281,7 +281,7 @@ class Lab:
         return env
 
     def start(self, client, command, environment, host=NAME, n=1):
-        words = {"host": host, "port": PORT, "n": n, "patience": PATIENCE}
+        words = {"host": host, "port": PORT, "n": n, "timeout": TIMEOUT}
         if any("{urls}" in word for word in command):
             words["urls"] = os.path.join(self.folder, "urls")
             with open(words["urls"], "w", encoding="ascii") as f:

@@ -28,7 +28,7 @@ static int serve(int port, int ms)
 {
 	static const char reply[] = "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
-	struct timeval patience = { .tv_usec = 200000 };
+	struct timeval timeout = { .tv_usec = 200000 };
 	int listener = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
 
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
@@ -42,7 +42,7 @@ static int serve(int port, int ms)
 		if (peer < 0)
 			return 1; /* as naive as they come */
 		/* Or a client that hangs silent would be all that the test measures. */
-		setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 		(void)!read(peer, request, sizeof(request));
 		work(ms);
 		(void)!send(peer, reply, strlen(reply), MSG_NOSIGNAL);

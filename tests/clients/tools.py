@@ -31,7 +31,7 @@ def front(kind, answer, further, **more):
 def own_loops():
     url = "http://{host}:{port}/"
     lftp = ("set net:max-retries 0; set net:reconnect-interval-base 1;"
-            "set net:reconnect-interval-max 1; set net:reconnect-interval-multiplier 1; set net:timeout {patience};"
+            "set net:reconnect-interval-max 1; set net:reconnect-interval-multiplier 1; set net:timeout {timeout};"
             "set net:persist-retries 1000000; set dns:fatal-timeout never; set dns:max-retries 0;"
             "set cmd:fail-exit yes; cat ")
     return [
@@ -100,13 +100,13 @@ def secured():
     common = {"foreign": True, "endless": True, "policy": "tls = on\n"}
     ways = ("refused", "close", "hang")
     client = ["/usr/bin/python3", os.path.join(LOOPS, "tls_loop.py"), "http.client", "until",
-              "{host}", "{port}", "{patience}"]
+              "{host}", "{port}", "{timeout}"]
     return [
         loop("python TLS", "Python", client, "", ways, **common),
-        loop("curl TLS", "C", ["curl", "-sSfqk", "-m", "{patience}", "--noproxy", "*",
+        loop("curl TLS", "C", ["curl", "-sSfqk", "-m", "{timeout}", "--noproxy", "*",
                                url + "[1-1000000]"], "", ways, entries=True, **common),
         until("until wget TLS", ["wget", "-nv", "--no-config", "--no-check-certificate", "-t", "1",
-                                 "-T", "{patience}", "-O", "-", url], further=ways,
+                                 "-T", "{timeout}", "-O", "-", url], further=ways,
               **{**PROCESSES, **common}),
     ]
 

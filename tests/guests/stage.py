@@ -14,7 +14,7 @@ from lab import die_with_parent, wait_until
 
 OUTAGE = 2.5  # seconds that a storm is watched where it is limited
 STORM = 60  # attempts to which it comes elsewhere
-PATIENCE = 15  # seconds in which it does, even behind a proxy on a slow machine
+LIMIT = 15  # seconds in which it does, even behind a proxy on a slow machine
 TIME_LIMIT = 60  # seconds; whoever needs them for a whole run is locked out, or hangs
 # The first try, a full bucket, what time adds, a probe; and as much again for a slow machine.
 BOUND = 20
@@ -135,7 +135,7 @@ def run_guest(lab, command, env, outage, limited, during=None):
             if limited:
                 time.sleep(OUTAGE / 2)
             else:
-                wait_until(lambda start=before: outage.count() - start >= STORM, PATIENCE)
+                wait_until(lambda start=before: outage.count() - start >= STORM, LIMIT)
             said.attempts.append(outage.count() - before)
             outage.start()
         said.code = process.wait()

@@ -200,7 +200,7 @@ class Play:
             return {"kinds": summary(host.stdout.read().splitlines()), "cpu": cpu, "status": None,
                     "seconds": time.monotonic() - started}
         try:
-            out = host.communicate(timeout=self.scene.get("patience", self.seconds + SLACK))[0]
+            out = host.communicate(timeout=self.scene.get("limit", self.seconds + SLACK))[0]
             status = host.returncode
         except subprocess.TimeoutExpired:
             stop(host)

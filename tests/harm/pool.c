@@ -30,7 +30,7 @@
 enum {
 	MOST = 400, // targets
 	LINES = 200000,
-	PATIENCE = 8, // seconds that a job may take longer than the scene
+	GRACE = 8, // seconds that a job may take longer than the scene
 };
 
 struct target {
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 			pthread_create(&thread[i], &small, warm ? warm_up : work, NULL);
 		struct timespec last;
 		clock_gettime(CLOCK_REALTIME, &last);
-		last.tv_sec += (time_t)(seconds + PATIENCE);
+		last.tv_sec += (time_t)(seconds + GRACE);
 		for (int i = 0; i < threads; i++)
 			pthread_timedjoin_np(thread[i], NULL, &last);
 		for (const char *kind = "hdp"; *kind; kind++)

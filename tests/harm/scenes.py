@@ -126,7 +126,7 @@ def pools():
           pool("-n 1 -r 30.5", *[f"127.0.1.{i}:{DEAD}=d" for i in range(1, 61)], f"{LIVE}=h"),
           [f"{LIVE}:ok"], dead_later=100)
     scene("cron", "hold", "500 items one after the other, every other for a dead server",
-          pool("-c 500", f"{LIVE}=h", f"{DEAD}=d"), pair("refused"), ends=2, patience=30,
+          pool("-c 500", f"{LIVE}=h", f"{DEAD}=d"), pair("refused"), ends=2, limit=30,
           dead_later=300)
     scene("crawler", "sweep", "40 hosts, each asked once a second, a quarter dead",
           pool("-n 8 -r 40", *[f"127.0.1.{i}:{LIVE if i % 4 else DEAD}={'h' if i % 4 else 'd'}"
@@ -296,9 +296,9 @@ def returns():
                           ("python", ["/usr/bin/python3", "{H}/hosts/wait.py", str(DEAD)]),
                           ("perl", ["perl", "{H}/hosts/wait.pl", str(DEAD)])):
         scene(f"wait/{name}-never", "told at once", "50 tries 0.1 s apart at a server that stays down",
-              command, [f"{DEAD}:refuse"], ends=2, patience=40, quick=name == "python")
+              command, [f"{DEAD}:refuse"], ends=2, limit=40, quick=name == "python")
         scene(f"wait/{name}-after-3", "gate", "the same, the server comes after 3 s",
-              command, [f"{DEAD}:refuse,ok@3"], ends=4, later=4000, patience=40)
+              command, [f"{DEAD}:refuse,ok@3"], ends=4, later=4000, limit=40)
     for outage in (1, 10):
         for count in (1, 50, 1000):
             back = 2 + outage
@@ -306,7 +306,7 @@ def returns():
                   f"{count} clients in one process, an outage of {outage} s",
                   ["/usr/bin/python3", "{H}/hosts/clients.py", str(count), str(LIVE), str(back + 12), str(back)],
                   [f"{LIVE}:ok,refuse@2,ok@{back}"], back + 12,
-                  later=1500 if outage == 1 else 10000, patience=40, fixed=True)
+                  later=1500 if outage == 1 else 10000, limit=40, fixed=True)
 
 
 def can(one):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An alarm that stands in for the patience of the bare program. */
+/* An alarm that stands in for the timeout of the bare program. */
 #ifndef RETRYBUDGET_TESTS_PROBE_ALARM_H
 #define RETRYBUDGET_TESTS_PROBE_ALARM_H
 

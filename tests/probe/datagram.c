@@ -233,7 +233,7 @@ static void scenario_spin(void)
 }
 
 /* New bytes for each try, as a resolver with a new number for each. */
-static void scenario_patience(void)
+static void scenario_silent(void)
 {
 	int fd = new_client();
 
@@ -376,8 +376,8 @@ static void scenario_together(void)
 	close(fd);
 }
 
-/* Requests that wait for long and are given up; each closes within its patience: no outcome. */
-static void scenario_impatient(void)
+/* Requests that wait for long and are given up; each closes within its timeout: no outcome. */
+static void scenario_short(void)
 {
 	int n = 0;
 
@@ -390,7 +390,7 @@ static void scenario_impatient(void)
 		n += arrived(false);
 		close(fd);
 	}
-	printf("impatient: arrived %d\n", n);
+	printf("short: arrived %d\n", n);
 }
 
 /* Nobody there: the error comes with the next call, whichever that is. */
@@ -571,8 +571,8 @@ int main(int argc, char **argv)
 		scenario_lost();
 	else if (strcmp(scenario, "spin") == 0)
 		scenario_spin();
-	else if (strcmp(scenario, "patience") == 0)
-		scenario_patience();
+	else if (strcmp(scenario, "silent") == 0)
+		scenario_silent();
 	else if (strcmp(scenario, "fresh") == 0)
 		scenario_fresh(false);
 	else if (strcmp(scenario, "unseen") == 0)
@@ -585,8 +585,8 @@ int main(int argc, char **argv)
 		scenario_pairs();
 	else if (strcmp(scenario, "together") == 0)
 		scenario_together();
-	else if (strcmp(scenario, "impatient") == 0)
-		scenario_impatient();
+	else if (strcmp(scenario, "short") == 0)
+		scenario_short();
 	else if (strcmp(scenario, "refused") == 0)
 		scenario_refused();
 	else if (strcmp(scenario, "timeout") == 0)

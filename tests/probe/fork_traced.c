@@ -7,9 +7,9 @@
 
 #include <pthread.h>
 
-#define FORKS   1500
-#define ENOUGH  15000 /* ms after which fewer will do */
-#define PATIENT 5000  /* ms that a child may take */
+#define FORKS  1500
+#define ENOUGH 15000 /* ms after which fewer will do */
+#define LONG   5000  /* ms that a child may take */
 
 static uint16_t port;
 
@@ -24,7 +24,7 @@ static void *loop(void *arg)
 /* True if the child came to an end by itself. */
 static bool ends(pid_t child)
 {
-	for (int64_t until = now_ms() + PATIENT; now_ms() < until; pause_ms(1))
+	for (int64_t until = now_ms() + LONG; now_ms() < until; pause_ms(1))
 		if (waitpid(child, NULL, WNOHANG) == child)
 			return true;
 	kill(child, SIGKILL);

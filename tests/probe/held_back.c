@@ -396,14 +396,14 @@ static void scene_oneshot(void)
 
 static void scene_select(void)
 {
-	struct timeval patience = { .tv_sec = 15 };
+	struct timeval timeout = { .tv_sec = 15 };
 	fd_set readable, writable, strange;
 	int fd = begin(), n;
 
 	FD_ZERO(&readable);
 	FD_SET(fd, &readable);
 	writable = strange = readable;
-	n = select(fd + 1, &readable, &writable, &strange, &patience);
+	n = select(fd + 1, &readable, &writable, &strange, &timeout);
 	printf(" select %d: %d %d %d;", n, !!FD_ISSET(fd, &readable), !!FD_ISSET(fd, &writable),
 	       !!FD_ISSET(fd, &strange));
 	ask(fd);

@@ -2,14 +2,14 @@
 /*
  * A server takes a request and never answers it. Bare the read would wait for ever; with
  * reply_timeout it ends, for connections that the program has made and nothing else. An alarm
- * stands in for the patience of the bare program.
+ * stands in for the timeout of the bare program.
  * Usage: hung WHAT [CALL]
  */
 #include "alarm.h"
 #include "tallies.h"
 
-#define PATIENCE 1200 /* ms, reply_timeout in the driver's policy */
-#define ALARM    3000 /* ms, after which the bare program ends its call */
+#define TIMEOUT 1200 /* ms, reply_timeout in the driver's policy */
+#define ALARM   3000 /* ms, after which the bare program ends its call */
 
 ssize_t __recv_chk(int, void *, size_t, size_t, int) __attribute__((weak));
 ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *)
@@ -64,9 +64,9 @@ static void timed(const char *what, int fd, const char *call)
 	int64_t ms = now_ms() - start;
 
 	printf("%s: %s%s, %s\n", what, n == 0 ? "end of " : "", n == 0 ? "file" : error_name(err),
-	       ms < PATIENCE - PATIENCE / 4 ? "early"
-	       : ms < ALARM - 400           ? "in time"
-	                                    : "late");
+	       ms < TIMEOUT - TIMEOUT / 4 ? "early"
+	       : ms < ALARM - 400         ? "in time"
+	                                  : "late");
 }
 
 /* A connection on which one request went out, and its other end. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded patience: reply_timeout. */
+/* reply_timeout. */
 #include "run.h"
 
 #include <criterion/criterion.h>

@@ -7,7 +7,7 @@
 #include "ring.h"
 #include "tallies.h"
 
-#define PATIENCE 1200 /* ms that the host waits for a server that says nothing */
+#define TIMEOUT 1200 /* ms that the host waits for a server that says nothing */
 
 static const char *way;
 static uint16_t port;
@@ -142,8 +142,8 @@ static ssize_t ask(int fd)
 	    : is("ring") || is("ring-connect") ? ring_do(IORING_OP_SEND, fd, "word\n", 5, 0) < 0
 	                                       : send(fd, "word\n", 5, MSG_NOSIGNAL) < 0)
 		return -1;
-	if (poll(&entry, 1, PATIENCE) == 0) {
-		errno = ETIME; /* the host's own patience: no answer of the kernel's */
+	if (poll(&entry, 1, TIMEOUT) == 0) {
+		errno = ETIME; /* the host's own timeout: no answer of the kernel's */
 		return -1;
 	}
 	if (is("raw"))

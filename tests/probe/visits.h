@@ -72,7 +72,7 @@ static inline int come(bool by_unix)
 /* Reads to the end, and says what it was. */
 static inline enum seen outcome(int fd)
 {
-	struct timeval patience = { .tv_sec = 4 };
+	struct timeval timeout = { .tv_sec = 4 };
 	char data[512];
 	size_t used = 0;
 	ssize_t n;
@@ -80,7 +80,7 @@ static inline enum seen outcome(int fd)
 
 	if (fd == WAS_RESET)
 		return RESET;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	while ((n = recv(fd, data + used, sizeof(data) - used - 1, 0)) > 0)
 		used += (size_t)n;
 	err = n < 0 ? errno : 0;

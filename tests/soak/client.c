@@ -2,7 +2,7 @@
 /*
  * A client that works at a rate, for hours, and says at its end what it saw.
  *
- * Usage: client STYLE RATE PATIENCE HOST PORT...   the ports in turn; it waits PATIENCE ms for a
+ * Usage: client STYLE RATE TIMEOUT HOST PORT...   the ports in turn; it waits TIMEOUT ms for a
  * reply
  *   loop      a connection for each exchange
  *   kept      one connection per port, opened again when it fails
@@ -48,7 +48,7 @@ static struct {
 
 static volatile sig_atomic_t stopped;
 static const char *host;
-static long patience_ms;
+static long timeout_ms;
 static const char *ports[PORTS];
 static int port_count;
 static int kept[PORTS];
@@ -106,13 +106,13 @@ static void message(char *text, size_t size, long n)
 
 static int new_socket(int type)
 {
-	struct timeval patience = { .tv_sec = patience_ms / 1000,
-		                    .tv_usec = patience_ms % 1000 * 1000 };
+	struct timeval timeout = { .tv_sec = timeout_ms / 1000,
+		                   .tv_usec = timeout_ms % 1000 * 1000 };
 	int fd = socket(AF_INET, SOCK_STREAM | type, 0);
 
 	if (fd < 0)
 		die("socket");
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	return fd;
 }
 
@@ -395,7 +395,7 @@ static void take_off(struct flight *flight, long n)
 	flight->connected = false;
 	flight->n = n;
 	flight->got = 0;
-	flight->until = now_ns() + (patience_ms + 2500) * INT64_C(1000000);
+	flight->until = now_ns() + (timeout_ms + 2500) * INT64_C(1000000);
 	message(flight->text, sizeof(flight->text), n);
 	flight->length = strlen(flight->text);
 	if (connect(flight->fd, (struct sockaddr *)&to, sizeof(to)) != 0 && errno != EINPROGRESS)
@@ -485,7 +485,7 @@ int main(int argc, char **argv)
 	if (exchange == NULL)
 		return 2;
 	step = (int64_t)(1e9 / atof(argv[2]));
-	patience_ms = atol(argv[3]);
+	timeout_ms = atol(argv[3]);
 	host = argv[4];
 	for (int i = 5; i < argc && port_count < PORTS; i++)
 		ports[port_count++] = argv[i];

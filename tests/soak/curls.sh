@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A process for each attempt: curl, and a connection by bash. Their memory of failures is the budget
-# of the user alone. Usage: curls.sh RATE PATIENCE HOST PORT...; says what client.c says.
+# of the user alone. Usage: curls.sh RATE TIMEOUT HOST PORT...; says what client.c says.
 pause=$(awk "BEGIN { print 1 / $1 }")
-patience=$(($2 / 1000))
+timeout=$(($2 / 1000))
 host=$3
 shift 3
 ops=0 ok=0 failed=0 crashed=0 stopped=
@@ -16,10 +16,10 @@ report() {
 while [ -z "$stopped" ]; do
     for port; do
         if [ $((ops % 2)) = 0 ]; then
-            said=$(curl -s -m $patience "http://$host:$port/" 2>/dev/null)
+            said=$(curl -s -m $timeout "http://$host:$port/" 2>/dev/null)
         else
             # shellcheck disable=SC2016 # bash's words, not ours
-            said=$(timeout $patience bash -c 'exec 3<>"/dev/tcp/$0/$1" && echo well >&3 && head -n 1 <&3' \
+            said=$(timeout $timeout bash -c 'exec 3<>"/dev/tcp/$0/$1" && echo well >&3 && head -n 1 <&3' \
                 "$host" "$port" 2>/dev/null)
         fi
         status=$?

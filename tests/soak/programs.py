@@ -153,15 +153,15 @@ class World:
         for health, servers in self.servers.items():
             ports = [str(server.port) for server in servers]
             # Who is patient sees no fault of this machine, however loaded it is.
-            patience = ("30000", "30000") if health == "well" else ("500", "2000")
+            timeout = ("30000", "30000") if health == "well" else ("500", "2000")
             for style in STYLES:
                 rate = str(RATES.get(style, 8))
                 env = self.environment("process", 4 if style == "churn" else 0)
-                words = [binary, style, rate, patience[0], HOST, *ports]
+                words = [binary, style, rate, timeout[0], HOST, *ports]
                 self.client(f"{style}-{health}", words, env)
-            python = [sys.executable, os.path.join(HERE, "pythons.py"), "4", patience[1], HOST]
+            python = [sys.executable, os.path.join(HERE, "pythons.py"), "4", timeout[1], HOST]
             self.client(f"python-{health}", [*python, *ports], self.environment("process", 2, "on"))
-            curls = [os.path.join(HERE, "curls.sh"), "1", patience[1], HOST, *ports]
+            curls = [os.path.join(HERE, "curls.sh"), "1", timeout[1], HOST, *ports]
             self.client(f"curl-{health}", curls, self.environment("user"))
 
     def client(self, name, command, environment):

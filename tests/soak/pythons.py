@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A client in Python that works at a rate: urllib, a thread for each exchange, asyncio, in turn.
 
-Usage: pythons.py RATE PATIENCE HOST PORT...; it says what client.c says.
+Usage: pythons.py RATE TIMEOUT HOST PORT...; it says what client.c says.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.request
 
-PATIENCE = float(sys.argv[2]) / 1000
+TIMEOUT = float(sys.argv[2]) / 1000
 seen = collections.Counter()
 stopped = threading.Event()
 
@@ -43,7 +43,7 @@ def note(exchange, *arguments):
 
 
 def by_urllib(host, port, _):
-    with urllib.request.urlopen(f"http://{host}:{port}/", timeout=PATIENCE) as reply:
+    with urllib.request.urlopen(f"http://{host}:{port}/", timeout=TIMEOUT) as reply:
         body = reply.read()
     if not body:  # the header was cut short, and says nothing of a body
         raise EOFError
@@ -52,7 +52,7 @@ def by_urllib(host, port, _):
 
 def by_socket(host, port, n):
     line = b"%d python\n" % n
-    with socket.create_connection((host, port), PATIENCE) as s:
+    with socket.create_connection((host, port), TIMEOUT) as s:
         s.sendall(line)
         with s.makefile("rb") as stream:
             back = stream.readline()
@@ -84,7 +84,7 @@ async def streams(host, port, n):
 
 
 def by_asyncio(host, port, n):
-    return asyncio.run(asyncio.wait_for(streams(host, port, n), PATIENCE))
+    return asyncio.run(asyncio.wait_for(streams(host, port, n), TIMEOUT))
 
 
 def report():

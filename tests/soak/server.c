@@ -141,7 +141,7 @@ static void serve_here(struct peer *peer)
 
 static void welcome(void)
 {
-	struct timeval patience = { .tv_sec = 5 };
+	struct timeval timeout = { .tv_sec = 5 };
 	struct linger hard = { 1, 0 };
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC), one = 1;
 	bool fails = draw(&seed) % 100 < percent;
@@ -157,7 +157,7 @@ static void welcome(void)
 		return;
 	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	peer = calloc(1, sizeof(*peer));
 	if (peer == NULL)
 		die("peer");

@@ -57,7 +57,7 @@ Test(datagrams, same_bytes_repeat_on_another_socket_of_another_thread)
 	cr_expect_eq(repeated(next), 5);
 }
 
-Test(datagrams, other_bytes_repeat_after_patience_only)
+Test(datagrams, other_bytes_repeat_after_a_timeout_only)
 {
 	sent(1, 5, SECOND);
 	cr_expect_eq(repeated(datagram(1, 6, SECOND + DATAGRAM_TIMEOUT - 1)), 0);

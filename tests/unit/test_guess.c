@@ -170,11 +170,11 @@ Test(guess, that_a_name_has_no_such_address_ends_a_streak)
 }
 
 /* The wait is shorter than the shortest backoff, every time: only the probe lets it through. */
-Test(guess, a_caller_with_little_patience_is_not_locked_out)
+Test(guess, a_caller_with_a_short_timeout_is_not_locked_out)
 {
 	struct server dead = serve(-1);
 	struct policy *policy = (struct policy *)&config_current()->policies[0];
-	struct timeval patience = { .tv_usec = 20000 };
+	struct timeval timeout = { .tv_usec = 20000 };
 	int admitted = 0;
 
 	policy->backoff = (struct backoff_rule) {
@@ -186,7 +186,7 @@ Test(guess, a_caller_with_little_patience_is_not_locked_out)
 		int fd = socket(AF_INET, SOCK_STREAM, 0);
 		struct attempt try;
 
-		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 		cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&dead.address,
 		                                sizeof(dead.address)));
 		if (pace(&try)) {

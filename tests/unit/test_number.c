@@ -160,7 +160,7 @@ Test(number, of_the_same_socket_gets_it)
 {
 	begin_retry();
 	cr_expect(connect_beside(dup(host)));
-	cr_expect_eq(arrived(PATIENT_MS), 1);
+	cr_expect_eq(arrived(WAIT_MS), 1);
 }
 
 Test(number, of_another_socket_gets_no_reconnect_that_was_spread)
@@ -174,6 +174,6 @@ Test(number, of_the_same_socket_gets_the_reconnect)
 {
 	begin_reconnect();
 	cr_expect(connect_beside(dup(host)));
-	cr_expect_eq(arrived(PATIENT_MS), 1);
+	cr_expect_eq(arrived(WAIT_MS), 1);
 	cr_expect_eq(try.trial.destination->tally.waited, 1);
 }

@@ -27,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PATIENT_MS 5000 /* for what the kernel does on its own, on a loaded machine */
+#define WAIT_MS 5000 /* for what the kernel does on its own, on a loaded machine */
 
 /* A connection seen from both ends. */
 struct talk {
@@ -153,7 +153,7 @@ static inline void until_over(int fd)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLOUT };
 
-	cr_assert_eq(poll(&ready, 1, PATIENT_MS), 1);
+	cr_assert_eq(poll(&ready, 1, WAIT_MS), 1);
 }
 
 /* Where the attempts at a server are counted. */
@@ -202,7 +202,7 @@ static inline struct tcp_info info_of(int fd)
 /* Waits until the kernel has the host's end in a state: 1 ESTABLISHED, 7 CLOSE, 8 CLOSE_WAIT. */
 static inline void until_state(int fd, int state)
 {
-	for (int ms = 0; ms < PATIENT_MS && info_of(fd).tcpi_state != state; ms++)
+	for (int ms = 0; ms < WAIT_MS && info_of(fd).tcpi_state != state; ms++)
 		usleep(1000);
 	cr_assert_eq(info_of(fd).tcpi_state, state);
 }
@@ -210,7 +210,7 @@ static inline void until_state(int fd, int state)
 /* Waits until the peer's kernel has acknowledged everything. */
 static inline void until_acknowledged(int fd)
 {
-	for (int ms = 0; ms < PATIENT_MS && !tcp_info_taken(fd); ms++)
+	for (int ms = 0; ms < WAIT_MS && !tcp_info_taken(fd); ms++)
 		usleep(1000);
 	cr_assert(tcp_info_taken(fd));
 }
@@ -220,7 +220,7 @@ static inline void peer_says(const struct talk *talk, const char *text)
 	struct pollfd readable = { .fd = talk->host, .events = POLLIN };
 
 	cr_assert_eq(send(talk->peer, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
-	cr_assert_eq(poll(&readable, 1, PATIENT_MS), 1);
+	cr_assert_eq(poll(&readable, 1, WAIT_MS), 1);
 }
 
 /* Reads what the host sent, so that a close is not a reset. */

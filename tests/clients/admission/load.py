@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Clients with a second of patience, who do not care how the others fare."""
+"""Clients with a second of timeout, who do not care how the others fare."""
 
 import asyncio
 import time
 from collections import Counter
 
-PATIENCE = 1.0  # seconds
+TIMEOUT = 1.0  # seconds
 
 
 def kind_of(reply):
@@ -41,9 +41,9 @@ async def ask(port, path, pause=0.0):
             writer.transport.abort()
 
 
-async def visit(port, path, patience=PATIENCE, pause=0.0):
+async def visit(port, path, timeout=TIMEOUT, pause=0.0):
     try:
-        return await asyncio.wait_for(ask(port, path, pause), patience)
+        return await asyncio.wait_for(ask(port, path, pause), timeout)
     except asyncio.TimeoutError:
         return "late"
 

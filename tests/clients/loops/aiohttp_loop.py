@@ -7,12 +7,12 @@ import sys
 import aiohttp
 
 how, host, port = sys.argv[1:4]
-patience = aiohttp.ClientTimeout(total=float(os.environ.get("PATIENCE", "20")))
+timeout = aiohttp.ClientTimeout(total=float(os.environ.get("TIMEOUT", "20")))
 
 
 async def main():
     said = ""
-    async with aiohttp.ClientSession(timeout=patience) as session:
+    async with aiohttp.ClientSession(timeout=timeout) as session:
         while True:
             try:
                 async with session.get(f"http://{host}:{port}/", raise_for_status=True) as reply:

@@ -13,7 +13,7 @@ if ($how === 'get') {
     }
     exit(0);
 }
-ini_set('default_socket_timeout', getenv('PATIENCE') ?: '60');
+ini_set('default_socket_timeout', getenv('TIMEOUT') ?: '60');
 $said = '';
 while (($page = @file_get_contents($url)) === false || strlen($page) < 19) {
     $error = error_get_last()['message'] ?? 'half an answer';

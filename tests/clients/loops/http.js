@@ -3,7 +3,7 @@
 'use strict';
 const http = require('http');
 const [how, host, port, count] = process.argv.slice(2);
-const patience = 1000 * Number(process.env.PATIENCE || 60);
+const timeout = 1000 * Number(process.env.TIMEOUT || 60);
 let said = '';
 
 function fetch(done) {
@@ -15,7 +15,7 @@ function fetch(done) {
         }
     };
     const server = host.startsWith('/') ? { socketPath: host } : { host, port };
-    const request = http.get({ ...server, agent: false, timeout: patience }, (reply) => {
+    const request = http.get({ ...server, agent: false, timeout: timeout }, (reply) => {
         let page = '';
         reply.setEncoding('utf8');
         reply.on('data', (text) => { page += text; });

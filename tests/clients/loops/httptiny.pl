@@ -5,7 +5,7 @@ use warnings;
 use HTTP::Tiny;
 
 my ($how, $host, $port, $count) = @ARGV;
-my $agent = HTTP::Tiny->new(keep_alive => 0, timeout => $ENV{PATIENCE} // 60);
+my $agent = HTTP::Tiny->new(keep_alive => 0, timeout => $ENV{TIMEOUT} // 60);
 my $said = '';
 
 sub fetch {

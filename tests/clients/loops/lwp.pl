@@ -5,7 +5,7 @@ use warnings;
 use LWP::UserAgent;
 
 my ($how, $host, $port, $count) = @ARGV;
-my $agent = LWP::UserAgent->new(env_proxy => 0, timeout => $ENV{PATIENCE} // 180);
+my $agent = LWP::UserAgent->new(env_proxy => 0, timeout => $ENV{TIMEOUT} // 180);
 my $said = '';
 
 sub fetch {

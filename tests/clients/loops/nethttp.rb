@@ -9,8 +9,8 @@ if how == 'get'
   count.to_i.times { print Net::HTTP.get(url) }
   exit
 end
-patience = Float(ENV.fetch('PATIENCE', '60'))
-limits = { open_timeout: patience, read_timeout: patience }
+timeout = Float(ENV.fetch('TIMEOUT', '60'))
+limits = { open_timeout: timeout, read_timeout: timeout }
 said = ''
 begin
   reply = Net::HTTP.start(host, port, nil, nil, nil, nil, limits) { |http| http.get('/') }

@@ -6,10 +6,10 @@ import sys
 import redis
 
 how, host, port = sys.argv[1:4]
-patience = float(os.environ.get("PATIENCE", "20"))
-limits = {"socket_timeout": patience, "socket_connect_timeout": patience}
+timeout = float(os.environ.get("TIMEOUT", "20"))
+limits = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
 if host.startswith("/"):
-    client = redis.Redis(unix_socket_path=host, socket_timeout=patience)
+    client = redis.Redis(unix_socket_path=host, socket_timeout=timeout)
 else:
     client = redis.Redis(host, int(port), **limits)
 said = ""

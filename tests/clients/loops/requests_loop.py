@@ -6,13 +6,13 @@ import sys
 import requests
 
 how, host, port = sys.argv[1:4]
-patience = float(os.environ.get("PATIENCE", "20"))
+timeout = float(os.environ.get("TIMEOUT", "20"))
 session = requests.Session()
 session.trust_env = False
 said = ""
 while True:
     try:
-        reply = session.get(f"http://{host}:{port}/", timeout=patience)
+        reply = session.get(f"http://{host}:{port}/", timeout=timeout)
         reply.raise_for_status()
         sys.stdout.write(reply.text)
         break

@@ -7,14 +7,14 @@ import sys
 how, host, port = sys.argv[1:4]
 
 
-patience = float(os.environ.get("PATIENCE", "20"))
+timeout = float(os.environ.get("TIMEOUT", "20"))
 
 
 def connect():
     if not host.startswith("/"):
-        return socket.create_connection((host, int(port)), timeout=patience)
+        return socket.create_connection((host, int(port)), timeout=timeout)
     s = socket.socket(socket.AF_UNIX)
-    s.settimeout(patience)
+    s.settimeout(timeout)
     try:
         s.connect(host)
     except OSError:

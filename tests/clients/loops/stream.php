@@ -3,7 +3,7 @@
 // stream_socket_client: what most PHP clients of databases and queues stand on.
 [, $how, $host, $port] = $argv;
 
-$patience = (float) (getenv('PATIENCE') ?: 30);
+$timeout = (float) (getenv('TIMEOUT') ?: 30);
 $said = '';
 
 function failed(string $error): bool
@@ -18,13 +18,13 @@ function failed(string $error): bool
 
 function fetch(string $host, string $port): string|false
 {
-    global $patience;
+    global $timeout;
     $address = $host[0] === '/' ? "unix://$host" : "tcp://$host:$port";
-    $stream = @stream_socket_client($address, $code, $message, $patience);
+    $stream = @stream_socket_client($address, $code, $message, $timeout);
     if (!$stream) {
         return failed($message ?: (error_get_last()['message'] ?? 'no reason'));
     }
-    stream_set_timeout($stream, (int) $patience, (int) (fmod($patience, 1) * 1e6));
+    stream_set_timeout($stream, (int) $timeout, (int) (fmod($timeout, 1) * 1e6));
     @fwrite($stream, "hello from php\n");
     $line = @fgets($stream);
     $late = stream_get_meta_data($stream)['timed_out'];

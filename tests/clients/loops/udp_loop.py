@@ -8,7 +8,7 @@ import sys
 answered = 0
 for _ in range(10):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(float(os.environ.get("PATIENCE", "1")))
+        s.settimeout(float(os.environ.get("TIMEOUT", "1")))
         s.connect((sys.argv[1], int(sys.argv[2])))
         for _ in range(20):
             try:

@@ -6,7 +6,7 @@
 #        until.sh -nc HOST PORT        nc, with a line to say, until a line came back
 try() {
     case $1 in
-    -nc) printf 'hello from nc\n' | nc.openbsd -N -w "${PATIENCE%.*}" "$2" "$3" | grep . ;;
+    -nc) printf 'hello from nc\n' | nc.openbsd -N -w "${TIMEOUT%.*}" "$2" "$3" | grep . ;;
     -line) shift && "$@" | grep . ;;
     *) "$@" ;;
     esac

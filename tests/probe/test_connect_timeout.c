@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bounded patience: connect_timeout. */
+/* connect_timeout. */
 #include "run.h"
 
 #include <criterion/criterion.h>
@@ -10,10 +10,10 @@
 
 TestSuite(connect_timeout, .fini = discard_scratch);
 
-static const struct result *patience(const char *what, const char *family, const char *plain,
-                                     const char *held)
+static const struct result *timeout(const char *what, const char *family, const char *plain,
+                                    const char *held)
 {
-	return expect(&(struct probe) { .program = "patience",
+	return expect(&(struct probe) { .program = "connect_timeout",
 	                                .arguments = { what, family },
 	                                .policy = CONNECT },
 	              plain, held);
@@ -29,7 +29,7 @@ static void gives_up(const char *what, const char *family, const char *pending)
 	snprintf(held, sizeof(held),
 	         "connect: ETIMEDOUT, in time\nafter: %s%sagain: ok\nconnected: %s", CLEAN, pending,
 	         CLEAN);
-	result = patience(what, family, plain, held);
+	result = timeout(what, family, plain, held);
 	cr_expect_eq(records_with(result, "kind=first"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
 }
@@ -62,7 +62,7 @@ Test(connect_timeout, ends_one_of_a_forked_child)
 /* Bare it would take two minutes, or for ever. */
 static void goes_on(const char *family)
 {
-	struct probe probe = { .program = "patience",
+	struct probe probe = { .program = "connect_timeout",
 		               .arguments = { "restart", family },
 		               .policy = CONNECT };
 	static struct result result;
@@ -87,51 +87,51 @@ Test(connect_timeout, leaves_other_handlers_to_end_the_call)
 {
 	const char *same = "connect: EINTR, early\nin the end: ok\nafter: " CLEAN;
 
-	patience("interrupt", "inet", same, same);
+	timeout("interrupt", "inet", same, same);
 }
 
 Test(connect_timeout, leaves_other_handlers_to_end_the_call_on_unix_sockets)
 {
 	const char *same = "connect: EINTR, early\nagain: ok\nafter: " CLEAN;
 
-	patience("interrupt", "unix", same, same);
+	timeout("interrupt", "unix", same, same);
 }
 
 /* Whatever the host does next with the socket, our option comes off. */
 Test(connect_timeout, leaves_nothing_behind_after_a_jump_and_a_question)
 {
-	patience("jump-asks", "inet", "asks: ok\nafter: " CLEAN, "asks: ok\nafter: " CLEAN);
+	timeout("jump-asks", "inet", "asks: ok\nafter: " CLEAN, "asks: ok\nafter: " CLEAN);
 }
 
 Test(connect_timeout, leaves_nothing_behind_after_a_jump_and_a_second_connect)
 {
-	patience("jump-connects", "inet", "connects: ok\nafter: " CLEAN,
-	         "connects: ok\nafter: " CLEAN);
+	timeout("jump-connects", "inet", "connects: ok\nafter: " CLEAN,
+	        "connects: ok\nafter: " CLEAN);
 }
 
 Test(connect_timeout, leaves_nothing_behind_after_a_jump_and_a_send)
 {
-	patience("jump-sends", "inet", "sends: ok\nafter: " CLEAN, "sends: ok\nafter: " CLEAN);
+	timeout("jump-sends", "inet", "sends: ok\nafter: " CLEAN, "sends: ok\nafter: " CLEAN);
 }
 
 Test(connect_timeout, leaves_nothing_behind_on_a_unix_socket)
 {
-	patience("jump-connects", "unix", "connects: ok\nafter: " CLEAN,
-	         "connects: ok\nafter: " CLEAN);
+	timeout("jump-connects", "unix", "connects: ok\nafter: " CLEAN,
+	        "connects: ok\nafter: " CLEAN);
 }
 
 Test(connect_timeout, leaves_nothing_behind_when_cancelled)
 {
 	const char *same = "ended: cancelled\nin the end: ok\nafter: " CLEAN;
 
-	patience("cancel", "inet", same, same);
+	timeout("cancel", "inet", same, same);
 }
 
 Test(connect_timeout, leaves_nothing_behind_when_cancelled_on_a_unix_socket)
 {
 	const char *same = "ended: cancelled\nin the end: ok\nafter: " CLEAN;
 
-	patience("cancel", "unix", same, same);
+	timeout("cancel", "unix", same, same);
 }
 
 Test(connect_timeout, yields_to_a_shorter_send_timeout)
@@ -139,7 +139,7 @@ Test(connect_timeout, yields_to_a_shorter_send_timeout)
 	const char *same = "connect: EINPROGRESS, after its own time\n"
 			   "after: SO_SNDTIMEO 500, TCP_USER_TIMEOUT 0\n";
 
-	patience("short", "inet", same, same);
+	timeout("short", "inet", same, same);
 }
 
 Test(connect_timeout, yields_to_a_shorter_send_timeout_on_unix_sockets)
@@ -147,16 +147,16 @@ Test(connect_timeout, yields_to_a_shorter_send_timeout_on_unix_sockets)
 	const char *same = "connect: EAGAIN, after its own time\n"
 			   "after: SO_SNDTIMEO 500, TCP_USER_TIMEOUT 0\n";
 
-	patience("short", "unix", same, same);
+	timeout("short", "unix", same, same);
 }
 
 Test(connect_timeout, is_shorter_than_a_long_send_timeout)
 {
-	patience("long", "inet",
-	         "connect: EINPROGRESS, after its own time\n"
-	         "after: SO_SNDTIMEO 2500, TCP_USER_TIMEOUT 0\n",
-	         "connect: ETIMEDOUT, before its own time\n"
-	         "after: SO_SNDTIMEO 2500, TCP_USER_TIMEOUT 0\n");
+	timeout("long", "inet",
+	        "connect: EINPROGRESS, after its own time\n"
+	        "after: SO_SNDTIMEO 2500, TCP_USER_TIMEOUT 0\n",
+	        "connect: ETIMEDOUT, before its own time\n"
+	        "after: SO_SNDTIMEO 2500, TCP_USER_TIMEOUT 0\n");
 }
 
 Test(connect_timeout, leaves_a_user_timeout_of_the_host)
@@ -164,19 +164,19 @@ Test(connect_timeout, leaves_a_user_timeout_of_the_host)
 	const char *same = "connect: ETIMEDOUT, after its own time\n"
 			   "after: SO_SNDTIMEO 0, TCP_USER_TIMEOUT 2500\n";
 
-	patience("user", "inet", same, same);
+	timeout("user", "inet", same, same);
 }
 
 Test(connect_timeout, leaves_sockets_that_do_not_block)
 {
 	const char *same = "connect: EINPROGRESS\nafter: " CLEAN "later: EALREADY\n";
 
-	patience("nonblock", "inet", same, same);
+	timeout("nonblock", "inet", same, same);
 }
 
 Test(connect_timeout, leaves_unix_sockets_that_do_not_block)
 {
 	const char *same = "connect: EAGAIN\nafter: " CLEAN "later: -\n";
 
-	patience("nonblock", "unix", same, same);
+	timeout("nonblock", "unix", same, same);
 }

@@ -2,14 +2,14 @@
 /*
  * A blocking connect that nobody answers would take two minutes, or on the unix family for ever.
  * With connect_timeout it ends, as a connect that the kernel has given up, and the socket is as it
- * was. An alarm stands in for the patience of the bare program.
- * Usage: patience WHAT [inet|inet6|unix|fastopen]
+ * was. An alarm stands in for the timeout of the bare program.
+ * Usage: connect_timeout WHAT [inet|inet6|unix|fastopen]
  */
 #include "alarm.h"
 #include "black_hole.h"
 
-#define PATIENCE 1500 /* ms, connect_timeout in the driver's policy */
-#define ALARM    3500 /* ms, after which the bare program ends its call */
+#define TIMEOUT 1500 /* ms, connect_timeout in the driver's policy */
+#define ALARM   3500 /* ms, after which the bare program ends its call */
 
 static struct black_hole hole;
 static bool fastopen;
@@ -33,20 +33,20 @@ static void tell_options(const char *when, int fd)
 {
 	struct timeval limit = { 0 };
 	socklen_t len = sizeof(limit), size = sizeof(int);
-	int patience = 0;
+	int timeout = 0;
 
 	getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &len);
-	getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, &size);
+	getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, &size);
 	printf("%s: SO_SNDTIMEO %ld, TCP_USER_TIMEOUT %d\n", when,
-	       (long)(limit.tv_sec * 1000 + limit.tv_usec / 1000), patience);
+	       (long)(limit.tv_sec * 1000 + limit.tv_usec / 1000), timeout);
 }
 
 static void tell(const char *what, int err, int64_t ms)
 {
 	printf("%s: %s, %s\n", what, error_name(err),
-	       ms < PATIENCE - PATIENCE / 4 ? "early"
-	       : ms < ALARM - 500           ? "in time"
-	                                    : "late");
+	       ms < TIMEOUT - TIMEOUT / 4 ? "early"
+	       : ms < ALARM - 500         ? "in time"
+	                                  : "late");
 }
 
 static void timed(const char *what, int fd)
@@ -196,7 +196,7 @@ static void does_not_block(void)
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 	printf("connect: %s\n", error_name(connect_it(fd)));
 	tell_options("after", fd);
-	pause_ms(hole.at.ss_family == AF_UNIX ? 0 : 2 * PATIENCE);
+	pause_ms(hole.at.ss_family == AF_UNIX ? 0 : 2 * TIMEOUT);
 	printf("later: %s\n", hole.at.ss_family == AF_UNIX ? "-" : error_name(connect_it(fd)));
 }
 
