@@ -10,7 +10,7 @@ complete -c retrybudget -n __fish_use_subcommand -a inspect -d 'tell whether the
 complete -c retrybudget -n __fish_use_subcommand -l help -d 'list the commands'
 complete -c retrybudget -n __fish_use_subcommand -l version -d 'print the version'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -s c -l config -rF -d 'use FILE instead of /etc/retrybudget.ini'
-complete -c retrybudget -n '__fish_seen_subcommand_from run' -l observe -d 'decide, count and log, but hold nothing back'
+complete -c retrybudget -n '__fish_seen_subcommand_from run' -l observe -d 'decide, count and log, but throttle nothing'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -l log -xa stderr -d 'write records to the program\'s stderr instead of syslog'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -xa '(__fish_complete_subcommand --fcs-skip=2)'

@@ -44,7 +44,7 @@ struct admission {
 	cell64 admitted;
 	cell64 rejected;    /* in observe mode: would have been */
 	cell64 recorded_at; /* ns, of the last record */
-	cell64 held_back;   /* rejected since then */
+	cell64 suppressed;  /* rejected since then */
 };
 
 /* The one of n that is kept for a key, made from a free one if there is none; NULL: none is free.

@@ -84,7 +84,7 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
 }
 
 /* ns until due_at. One further off than any delay that the policy draws is moved up, as in
- * asked_left(): a caller that cannot wait would else be held back until the probe. */
+ * asked_left(): a caller that cannot wait would else be throttled until the probe. */
 static int64_t due_left(const struct account *account, int64_t now)
 {
 	int64_t due = LOAD(account->budget->due_at), longest = longest_delay(account->policy);

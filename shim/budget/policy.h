@@ -17,7 +17,7 @@
 
 enum mode {
 	MODE_OFF,     /* neither judged nor counted */
-	MODE_OBSERVE, /* judged, counted and logged, never held back */
+	MODE_OBSERVE, /* judged, counted and logged, never throttled */
 	MODE_ENFORCE,
 };
 

@@ -39,7 +39,7 @@ enum reading_result {
 
 /* Reads source into *config. *identity and *fingerprint (of the content) tell what was read; both
  * are 0 if nothing was. The environment's mode is the bound of every mode in the file: observe
- * holds nothing back whatever a section says, off switches all of them off, and enforce leaves
+ * throttles nothing whatever a section says, off switches all of them off, and enforce leaves
  * a section that says less as it is. */
 enum reading_result config_read_source(struct config *config, const struct source *source,
                                        struct identity *identity, uint32_t *fingerprint);

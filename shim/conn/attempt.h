@@ -41,7 +41,7 @@ struct attempt {
 	bool passes;     /* goes whatever is decided, because the file says so */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 	int64_t bound;   /* ns that a lookup may be held at most; 0 = as the policy says */
-	/* Refused: the errno, or EAI_ code, that the host is told; 0: held back by us, or the
+	/* Refused: the errno, or EAI_ code, that the host is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
 };
@@ -100,7 +100,7 @@ int attempt_refused_lookup(struct attempt *try);
 void attempt_unanswered(struct attempt *try, int64_t now);
 
 /* The host asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
- * that we held back. */
+ * that we throttled. */
 bool attempt_observed(int fd, int err);
 
 /* True if the outcome is for this process to tell: neither for a vfork child, which runs in our

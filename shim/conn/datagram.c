@@ -76,7 +76,7 @@ static bool is_to_many(const struct address *address)
 	return address->bytes[12] >= 224;
 }
 
-/* Pieces of one datagram go as they are: it could not be held back once the kernel has some. */
+/* Pieces of one datagram go as they are: it could not be throttled once the kernel has some. */
 static bool is_piece(int fd, int flags)
 {
 	_Atomic(uint8_t) *byte = &unfinished[fd / 8];

@@ -19,7 +19,7 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 
 	if (failure->counted)
 		profile_tried_again(destination, run);
-	/* After a connect that was held back most of the pause is ours. */
+	/* After a connect that was throttled most of the pause is ours. */
 	if (failure->counted && !failure->held)
 		profile_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
@@ -142,7 +142,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	if (!(traits & TRAIT_RETRY))
 		return;
 	/* Once for each failure: in an event loop much may pass before it is tried again. What we
-	 * held back counts as a try: a program with a number of tries gives up after as many, and
+	 * throttled counts as a try: a program with a number of tries gives up after as many, and
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
 	 */
 	if (answered.counted && !(traits & TRAIT_PASSED))

@@ -7,7 +7,7 @@
  * judged, to another address or none. errno is kept. */
 void release_options(int fd);
 
-/* The same, unless the held-back connect is still under way. */
+/* The same, unless the throttled connect is still under way. */
 void release_options_over(int fd);
 
 #endif

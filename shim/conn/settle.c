@@ -231,11 +231,11 @@ bool attempt_observed(int fd, int err)
 			socket_move(fd, entry, phase, PHASE_OPEN);
 		return false;
 	}
-	if ((phase != PHASE_HELD_BACK && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
+	if ((phase != PHASE_THROTTLED && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
 	     (phase != PHASE_ASKED || tcp_info_met(fd))) ||
 	    !socket_believe(fd, entry))
 		return false;
-	failure = phase == PHASE_HELD_BACK ? FAILURE_NONE : failure_of(err, false);
+	failure = phase == PHASE_THROTTLED ? FAILURE_NONE : failure_of(err, false);
 	if (failure && trial_of(entry, &trial))
 		kept = flight_keep(entry);
 	else
@@ -247,7 +247,7 @@ bool attempt_observed(int fd, int err)
 		flight_give_back(&trial, kept);
 	}
 	errno = saved;
-	return moved && phase == PHASE_HELD_BACK;
+	return moved && phase == PHASE_THROTTLED;
 }
 
 bool attempt_is_calling(int fd)
@@ -269,7 +269,7 @@ void attempt_hung_up(int fd, int how)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	if (entry && LOAD(entry->phase) == PHASE_HELD_BACK) /* the next connect begins anew */
+	if (entry && LOAD(entry->phase) == PHASE_THROTTLED) /* the next connect begins anew */
 		socket_phase(fd, entry, PHASE_NONE);
 	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
 		return;

@@ -35,7 +35,7 @@ enum {
 enum phase {
 	PHASE_NONE,
 	PHASE_CONNECTING, /* EINPROGRESS: the outcome is still to come */
-	PHASE_HELD_BACK,  /* parked or redirected by us: its outcome says nothing of the peer */
+	PHASE_THROTTLED,  /* parked or redirected by us: its outcome says nothing of the peer */
 	PHASE_FAILED,     /* the error was reported; the kernel answers one more connect with it */
 	PHASE_OPEN,       /* connected, nothing sent or received yet */
 	PHASE_ASKED,      /* a request went out, no byte of a reply yet */

@@ -60,7 +60,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	if (result > 0)
 		tries_heard(LOAD(entry->slot));
 	phase = LOAD(entry->phase);
-	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+	if (phase == PHASE_THROTTLED && saved != EAGAIN)
 		release_options_over(fd);
 	if (result > 0 && session_carries(fd)) {
 		if (session_is_called()) {
@@ -165,7 +165,7 @@ static struct socket_entry *looked_at(int fd)
 	const struct socket_entry *entry = socket_at(fd);
 
 	return is_calm(entry) || socket_watched(fd) & WATCH_SERVER ||
-	               LOAD(entry->phase) == PHASE_HELD_BACK
+	               LOAD(entry->phase) == PHASE_THROTTLED
 	           ? NULL
 	           : socket_find(fd);
 }
@@ -224,7 +224,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 	if (!entry || LOAD(entry->calling))
 		goto out;
 	phase = LOAD(entry->phase);
-	if (phase == PHASE_HELD_BACK && saved != EAGAIN)
+	if (phase == PHASE_THROTTLED && saved != EAGAIN)
 		release_options_over(fd);
 	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
 		goto out;

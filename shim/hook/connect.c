@@ -18,7 +18,7 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 
 	thread_drop_stale_lookup();
 	if (!attempt_begin_connect(&try, fd, address, len)) {
-		release_options(fd); /* held back before, perhaps: another address, or none */
+		release_options(fd); /* throttled before, perhaps: another address, or none */
 		return next(fd, address, len); /* not ours to judge */
 	}
 	if (!pace(&try))

@@ -14,7 +14,7 @@
 #define TALLY(try, counter)                                                                        \
 	(count(&(try)->trial.destination->tally.counter), count(&shim_region->tally.counter))
 
-/* Writes a record of the attempt. err: what the host is told, or will be when its held-back connect
+/* Writes a record of the attempt. err: what the host is told, or will be when its throttled connect
  * ends; an EAI_ code of a lookup. */
 void answer_say(const struct attempt *try, enum event event, int err, int64_t waited, int64_t now);
 
@@ -24,7 +24,7 @@ int answer_errno(const struct attempt *try);
 /* It goes. Always true. */
 bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now);
 
-/* It is held back; the host is told err, now or later. True if it goes all the same, because the
+/* It is throttled; the host is told err, now or later. True if it goes all the same, because the
  * file asks for no more than a record. */
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now);
 

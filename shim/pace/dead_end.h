@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a held-back connect can be sent so that no packet leaves the machine.
+ * Where a throttled connect can be sent so that no packet leaves the machine.
  */
 #ifndef RETRYBUDGET_PACE_DEAD_END_H
 #define RETRYBUDGET_PACE_DEAD_END_H

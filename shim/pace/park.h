@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holding back a non-blocking connect the way a kernel would: asynchronously. No kernel refuses a
+ * Throttling a non-blocking connect the way a kernel would: asynchronously. No kernel refuses a
  * non-blocking TCP connect at once, and programs break on it (HAZARDS 82).
  */
 #ifndef RETRYBUDGET_PACE_PARK_H

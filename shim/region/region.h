@@ -26,7 +26,7 @@ struct tally {
 	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
 	cell64 successes;
 	cell64 waited;   /* retries that waited before they went */
-	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has held back;
+	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has throttled;
 	                  * in observe: would have been */
 	cell64 probes;   /* retries let through without tokens, after `probe` */
 	cell64 mistaken; /* retries whose request proved to be new work: paid back */
@@ -51,7 +51,7 @@ struct destination {
 	cell64 answer_time;  /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
 	cell64 gave_up;      /* connects in a row that the host gave up early */
 	cell64 knocks; /* connections that nobody used and the peer ended: second << 24 | count */
-	cell64 held_back;    /* refusals since the last record of one */
+	cell64 suppressed;   /* refusals since the last record of one */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see dest/failures.h */

@@ -62,25 +62,25 @@ static bool claim_recovery(struct destination *destination, int64_t now)
 	return false;
 }
 
-static int64_t take_all(cell64 *held_back)
+static int64_t take_all(cell64 *suppressed)
 {
-	int64_t taken = atomic_exchange(held_back, 0);
+	int64_t taken = atomic_exchange(suppressed, 0);
 
 	return taken > 0 ? taken : 0;
 }
 
-bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *held_back)
+bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *suppressed)
 {
 	struct destination *destination = record->destination;
 	int kind = kind_of(record);
 
-	*held_back = 0;
+	*suppressed = 0;
 	if (record->admission) {
 		if (!claim(&record->admission->recorded_at, interval, now)) {
-			count(&record->admission->held_back);
+			count(&record->admission->suppressed);
 			return false;
 		}
-		*held_back = take_all(&record->admission->held_back);
+		*suppressed = take_all(&record->admission->suppressed);
 		return true;
 	}
 	if (!destination || kind == KIND_NONE)
@@ -90,23 +90,23 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, int6
 			return false;
 	} else if (!claim(&destination->records[kind], interval, now)) {
 		if (kind == KIND_REFUSED)
-			count(&destination->held_back);
+			count(&destination->suppressed);
 		return false;
 	}
 	if (kind == KIND_REFUSED || kind == KIND_RECOVERED)
-		*held_back = take_all(&destination->held_back);
+		*suppressed = take_all(&destination->suppressed);
 	return true;
 }
 
-void limit_undo(const struct record *record, int64_t held_back)
+void limit_undo(const struct record *record, int64_t suppressed)
 {
-	cell64 *to = record->admission     ? &record->admission->held_back
-	             : record->destination ? &record->destination->held_back
+	cell64 *to = record->admission     ? &record->admission->suppressed
+	             : record->destination ? &record->destination->suppressed
 	                                   : NULL;
 
 	/* The bound is for a corrupted one. */
-	if ((record->event == EVENT_REFUSED || record->admission) && held_back < INT64_MAX)
-		held_back++;
-	if (to && held_back > 0)
-		atomic_fetch_add_explicit(to, held_back, memory_order_relaxed);
+	if ((record->event == EVENT_REFUSED || record->admission) && suppressed < INT64_MAX)
+		suppressed++;
+	if (to && suppressed > 0)
+		atomic_fetch_add_explicit(to, suppressed, memory_order_relaxed);
 }

@@ -14,15 +14,15 @@
  *   rejected: one per [admission] section and interval;
  *   recovered: whenever one of those three was written since the last recovered, and then at once,
  *   so that what was said of a destination never stays the last word on it;
- *   a refusal that is not written is counted, and *held_back is that count, taken out of the
+ *   a refusal that is not written is counted, and *suppressed is that count, taken out of the
  *   destination by the next refused or recovered record that is written; so for rejected;
  *   everything else, and every record without a destination or section: always.
  *
  * Lock-free and async-signal-safe.
  */
-bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *held_back);
+bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *suppressed);
 
 /* Gives back what limit_pass took when the record was lost: the count is not. */
-void limit_undo(const struct record *record, int64_t held_back);
+void limit_undo(const struct record *record, int64_t suppressed);
 
 #endif

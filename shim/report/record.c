@@ -158,7 +158,7 @@ static void ms_field(struct text *text, const char *name, int64_t ns)
 }
 
 size_t record_format(char *out, size_t size, const struct record *record, const char *prog,
-                     uint64_t held_back, const char *site)
+                     uint64_t suppressed, const char *site)
 {
 	struct text text;
 
@@ -194,7 +194,7 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	string_field(&text, "file", record->file, FILE_MAX);
 	number_field(&text, "line", record->line);
 	string_field(&text, "msg", record->text, MESSAGE_MAX);
-	number_field(&text, "held_back", held_back > INT64_MAX ? INT64_MAX : (int64_t)held_back);
+	number_field(&text, "suppressed", suppressed > INT64_MAX ? INT64_MAX : (int64_t)suppressed);
 	if (site && *site)
 		string_field(&text, "site", site, RECORD_MAX);
 	return text.used;

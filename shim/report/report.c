@@ -32,23 +32,23 @@ void report_settings(const struct log_settings *settings, struct region *region)
 
 /* Not inlined: the frames of line and site shall not add up in one function. */
 static __attribute__((noinline)) bool write_record(const struct log_settings *settings,
-                                                   const struct record *record, int64_t held_back,
+                                                   const struct record *record, int64_t suppressed,
                                                    const char *site)
 {
 	char line[RECORD_MAX];
-	size_t n = record_format(line, sizeof(line), record, program, (uint64_t)held_back, site);
+	size_t n = record_format(line, sizeof(line), record, program, (uint64_t)suppressed, site);
 
 	return send_line(settings, record, line, n);
 }
 
 static __attribute__((noinline)) bool write_with_site(const struct log_settings *settings,
                                                       const struct record *record,
-                                                      int64_t held_back)
+                                                      int64_t suppressed)
 {
 	char site[SITE_MAX];
 
 	callsite_format(site, sizeof(site), settings->trace);
-	return write_record(settings, record, held_back, site);
+	return write_record(settings, record, suppressed, site);
 }
 
 /* Whether the host's code is what led here: a message about the configuration has no call site. */
@@ -62,18 +62,18 @@ void report(const struct record *record, int64_t now)
 	const struct log_settings *settings = atomic_load(&current_settings);
 	struct region *region = atomic_load(&current_region);
 	int saved = errno;
-	int64_t held_back;
+	int64_t suppressed;
 	bool sent;
 
 	if (!settings || settings->target == LOG_TARGET_NONE ||
-	    !limit_pass(record, settings->interval, now, &held_back))
+	    !limit_pass(record, settings->interval, now, &suppressed))
 		return;
 	if (settings->trace > 0 && has_site(record))
-		sent = write_with_site(settings, record, held_back);
+		sent = write_with_site(settings, record, suppressed);
 	else
-		sent = write_record(settings, record, held_back, NULL);
+		sent = write_record(settings, record, suppressed, NULL);
 	if (!sent) {
-		limit_undo(record, held_back);
+		limit_undo(record, suppressed);
 		if (region)
 			count(&region->lost_records);
 	}

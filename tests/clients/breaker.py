@@ -107,7 +107,7 @@ def through_outage(lab, client, library):
 
 
 def first_tries(lab, library):
-    """First tries are held back too."""
+    """First tries are throttled too."""
     problems, chance = [], []
     lab.server_mode("down")
     command = [sys.executable, f"{LOOPS}/firsts.py", "127.0.0.1", str(PORT), str(FIRSTS),
@@ -129,7 +129,7 @@ def first_tries(lab, library):
     if len(kinds) != FIRSTS or kinds[:FAILURES + 1] != ["first"] * (FAILURES + 1):
         problems.append(f"attempts recorded: {kinds}")
     if not any(r.get("event") == "refused" for r in records):
-        problems.append("no record of what was held back")
+        problems.append("no record of what was throttled")
     return {"attempts": len(times), "problems": problems, "chance": chance}
 
 
@@ -147,7 +147,7 @@ def observe(lab, client, library):
     finally:
         run.kill()
     if attempts < 100:
-        problems.append(f"only {attempts} attempts: was something held back?")
+        problems.append(f"only {attempts} attempts: was something throttled?")
     seen = changes(lab)
     if seen[:3] != ["open", "half-open", "open"]:
         problems.append(f"recorded {few(seen)}")

@@ -10,7 +10,7 @@ from catalog import FAST, PORT, WAYS, configuration
 from lab import wait_until
 
 SECOND = outage.SECOND
-LOUD_SECONDS = 0.5  # of a storm that nobody holds back
+LOUD_SECONDS = 0.5  # of a storm that nobody throttles
 ENDS_WITHIN = 40  # seconds, for a client that gives up by itself
 
 
@@ -125,14 +125,14 @@ def judge(lab, client, way, result, problems, chance):
     chance: what a busy machine may do as well, once."""
     records = result.pop("records", None) or lab.log.fields()
     attempts, watched = result["attempts"], result["watched"]
-    held_back = sum(r.get("event") in ("refused", "retrying", "exhausted") for r in records)
-    result["held_back"] = held_back
+    throttled = sum(r.get("event") in ("refused", "retrying", "exhausted") for r in records)
+    result["throttled"] = throttled
     if any(r.get("event") == "config-error" for r in records):
         problems.append("the configuration was not understood")
     if lab.syns.count(-1):
         problems.append(f"{lab.syns.count(-1)} connections to addresses nobody asked for")
-    if way.nature == "free" and held_back:
-        problems.append(f"{held_back} records of something held back, where the server answered")
+    if way.nature == "free" and throttled:
+        problems.append(f"{throttled} records of something throttled, where the server answered")
     if way.nature == "storm" and not client.gives_up:
         most = FAST.most_first * client.lookups + client.excused * watched
         if attempts > most:

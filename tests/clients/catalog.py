@@ -27,7 +27,7 @@ class Way:
     host: str = NAME
     # storm: ends at once, so the shim must pace it. slow: clients wait, as long as they like.
     # free: the server answers, though not well, or (udp) the shim is told to leave it alone: nothing
-    # may be held back.
+    # may be throttled.
     nature: str = "storm"
     counted: str = "syns"  # syns | dns | unix | udp
     seconds: float = 3  # how long the outage is watched under the shim; slow ways also bare
@@ -82,7 +82,7 @@ class Client:
     foreign: bool = False  # the server does not speak its language: an accepted connection must do
     service: bool = False  # started by loops/front.py, which itself is not under the shim
     excused: int = 0  # attempts a second that are, or seem to be, new work, and so free
-    most_cpu: float = 0.10  # of a processor, while the shim holds it back
+    most_cpu: float = 0.10  # of a processor, while the shim throttles it
     environment: dict = field(default_factory=dict)
     policy: str = ""  # more lines of [destination default]
 

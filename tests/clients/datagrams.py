@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Resolvers of their own, by UDP: what the name server gets of one that does not answer, without the
-shim, under it with udp = off, and with udp = on; and that nothing is held back where it answers."""
+shim, under it with udp = off, and with udp = on; and that nothing is throttled where it answers."""
 
 import os
 
@@ -114,12 +114,12 @@ def compare(lab, name, library):
         if mode == "ok" and seen["bare"]["out"] != "127.0.0.1\n" * queries:
             problems.append(f"bare prints {seen['bare']['out'][:60]!r}")
     if result["silent"]["bare"] < TRIES - 1:
-        chance.append(f"only {result['silent']['bare']} datagrams bare: nothing to hold back")
+        chance.append(f"only {result['silent']['bare']} datagrams bare: nothing to throttle")
     if not 1 <= result["silent"]["on"] <= MOST:
         chance.append(f"{result['silent']['on']} datagrams to a silent server, not 1 to {MOST}")
     records = [r for r in lab.log.fields() if r.get("dest") == "udp:127.0.0.1:53"]
     if not any(r.get("event") == "refused" for r in records):
-        problems.append("no record of what was held back")
+        problems.append("no record of what was throttled")
     result["attempts"] = result["silent"]["on"]
     recovery(lab, make, on.replace("30s", "1s"), library, problems, chance)
     return result

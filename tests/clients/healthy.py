@@ -62,12 +62,12 @@ def compare(lab, client, library):
         "connections": shim["server"]["accepted"],
         "bytes": shim["server"]["bytes_in"] + shim["server"]["bytes_out"],
         "recorded": tcp,
-        "held_back": len([r for r in records if is_held_back(r)]),
+        "throttled": len([r for r in records if is_throttled(r)]),
         "problems": sorted(set(problems)),
     }
 
 
-def is_held_back(record):
+def is_throttled(record):
     return (
         record.get("event") not in ("attempt", "loaded")
         or record.get("kind") == "retry"
@@ -78,7 +78,7 @@ def is_held_back(record):
 def judge_healthy_records(records, problems):
     """Every record must be of a first try that went at once. Returns the connection attempts."""
     for record in records:
-        if is_held_back(record):
+        if is_throttled(record):
             problems.append(f"record on a healthy server: {record}")
     attempts = [r for r in records if r.get("event") == "attempt"]
     if not attempts:

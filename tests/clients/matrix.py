@@ -169,7 +169,7 @@ def overview(done, clients):
         return
     print("\nThe matrix. Attempts per second, bare > under the shim, while the server fails in the way")
     print("of the column (the shim at ten times its usual pace). 12x: the client ended by itself after")
-    print("12 attempts; -: it does not know that way; half, half-reset, error and udp are not to be held back.")
+    print("12 attempts; -: it does not know that way; half, half-reset, error and udp are not to be throttled.")
     print(f"\n{'client':<17}" + "".join(f"{w:>11}" for w in ways))
     for name in rows:
         line = f"{name:<17}"

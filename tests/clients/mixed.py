@@ -253,7 +253,7 @@ def compare(lab, name, library):
             else:
                 result = measure_itself(commands(build)[name], lab.folder, environment)
             records = [r for r in lab.log.fields()[before:] if r.get("event") == "refused"]
-            held[way] = held.get(way, 0) + sum(1 + int(r.get("held_back", 0)) for r in records)
+            held[way] = held.get(way, 0) + sum(1 + int(r.get("suppressed", 0)) for r in records)
             rounds[way].append(result)
             if result[2] or len(result[0]) < REQUESTS:
                 kind = problems if result[2].startswith("exit") else chance
@@ -271,7 +271,7 @@ def compare(lab, name, library):
         if table[way]["worst"] > max(SLOWEST, 3 * table["bare"]["worst"]):
             chance.append(f"{way}: a healthy request took {table[way]['worst'] / 1e6:.2f} s")
         if not held[way]:
-            chance.append(f"{way}: nothing was held back, so nothing is shown")
+            chance.append(f"{way}: nothing was throttled, so nothing is shown")
         table[way]["held"] = held[way]
     return {"ways": table, "problems": problems, "chance": chance}
 
@@ -282,7 +282,7 @@ def report(done):
         return
     print(f"\nOne event loop, a healthy peer ({REQUESTS} requests, {ROUNDS} rounds) and a dead one. "
           "dead: what was asked of the\ndead side (proxies: requests; others: connects); held: records"
-          " and counts of what was held back.")
+          " and counts of what was throttled.")
     print(f"\n{'program':<10} {'way':<9} {'healthy/s':>9} {'p50 µs':>8} {'p99 µs':>8} "
           f"{'worst µs':>9} {'dead':>8} {'held':>8}")
     for case in rows:

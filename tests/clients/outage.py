@@ -174,7 +174,7 @@ def shim(lab, client, failure, pace, library, scope="process"):
 def judge_records(records, problems):
     events = {r.get("event") for r in records}
     if not events & {"refused", "retrying", "exhausted"}:
-        problems.append(f"no record of what was held back (events: {sorted(map(str, events))})")
+        problems.append(f"no record of what was throttled (events: {sorted(map(str, events))})")
     if "recovered" not in events:
         problems.append("no record of the recovery")
     if "config-error" in events:

@@ -46,7 +46,7 @@ def outage_table(done):
     print("\nOutage. bare/s: attempts per second without the shim; first and then/s: attempts in the")
     print("first 30 s and per second after (fast: in 3 s, ten times the pace); back: seconds from the")
     print("server's return to the answer; free: attempts that the shim took for first tries; parked:")
-    print("connects that were held back without a wait.")
+    print("connects that were throttled without a wait.")
     print(f"\n{'client':<16} {'failure':<11} {'pace':<8} {'bare/s':>8} {'first':>6} {'then/s':>7} "
           f"{'CPU':>6} {'back':>6} {'free':>5} {'parked':>7}")
     for case in sorted(rows, key=lambda c: (c["pace"], c["client"], c["failure"])):
@@ -96,14 +96,14 @@ def averages(done):
 def healthy_table(done):
     rows = [c for c in done if c["kind"] == "healthy"]
     if rows:
-        print("\nHealthy server: same output, exit code and bytes as bare, nothing held back.")
+        print("\nHealthy server: same output, exit code and bytes as bare, nothing throttled.")
         print(f"\n{'client':<16} {'requests':>9} {'connections':>12} {'bytes':>9} {'recorded':>9} "
-              f"{'held back':>10}")
+              f"{'throttled':>10}")
     for case in rows:
         r = case["result"]
         print(f"{case['client']:<16} {number(r.get('requests')):>9} "
               f"{number(r.get('connections')):>12} {number(r.get('bytes')):>9} "
-              f"{number(r.get('recorded')):>9} {number(r.get('held_back')):>10}"
+              f"{number(r.get('recorded')):>9} {number(r.get('throttled')):>10}"
               f"{'  FAIL' if r['problems'] else ''}")
     for case in (c for c in done if c["kind"] == "first-tries"):
         r = case["result"]

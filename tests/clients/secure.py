@@ -132,7 +132,7 @@ def storm(lab, name, library):
             run.kill()
             server.stop()
     if counts["bare"] < LEAST_BARE:
-        chance.append(f"only {counts['bare']} requests bare: nothing to hold back")
+        chance.append(f"only {counts['bare']} requests bare: nothing to throttle")
     if counts["shim"] > MOST:
         chance.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
     return {"problems": problems, "chance": chance, "counts": counts}

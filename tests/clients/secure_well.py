@@ -10,7 +10,7 @@ import subprocess
 import threading
 
 import statuses
-from healthy import is_held_back
+from healthy import is_throttled
 from lab import Run
 from secure import HOST, PORT, READ, URL, WGET, certificate, loop
 
@@ -159,7 +159,7 @@ def compare(lab, build, name, library):
                         f"{bare['errors'][-80:]!r}")
     text = statuses.CONFIGURATION.format(log=lab.log.path, more="")
     text = text.replace("interval = 0", "interval = 0\nattempts = on")
-    held_back = 0
+    throttled = 0
     problems += misunderstood(lab, build, text + READ)
     for way, more in (("off", ""), ("on", READ)):
         before = len(lab.log.fields())
@@ -169,13 +169,13 @@ def compare(lab, build, name, library):
             if same(name, what, mine) != same(name, what, bare[what]):
                 problems.append(f"{way}: {what} differs: {str(mine)[-80:]!r}, "
                                 f"bare {str(bare[what])[-80:]!r}")
-        held = [r for r in records if is_held_back(r)]
-        held_back += len(held)
+        held = [r for r in records if is_throttled(r)]
+        throttled += len(held)
         problems += [f"{way}: record on a healthy server: {held[0]}"] if held else []
         seen = sum(r.get("dest", "").endswith(f":{PORT}") for r in records)
         if seen != shim["connections"]:
             problems.append(f"{way}: {seen} attempts recorded, {shim['connections']} accepted")
-    return {"problems": problems, "requests": len(bare["requests"]), "held_back": held_back,
+    return {"problems": problems, "requests": len(bare["requests"]), "throttled": throttled,
             "connections": bare["connections"], "bytes": len(bare["out"]) + len(bare["file"])}
 
 
@@ -203,9 +203,9 @@ def same(name, what, value):
 def report(done):
     rows = [c for c in done if c["kind"] == "tls-healthy"]
     if rows:
-        print("\nTLS, a healthy server: with tls off and on as bare, nothing held back.")
+        print("\nTLS, a healthy server: with tls off and on as bare, nothing throttled.")
     for case in rows:
         r = case["result"]
         print(f"{case['client']:<28} {r.get('requests', '-'):>4} requests "
               f"{r.get('connections', '-'):>3} connections {r.get('bytes', '-'):>9} bytes "
-              f"{r.get('held_back', '-'):>3} held back{'  FAIL' if r['problems'] else ''}")
+              f"{r.get('throttled', '-'):>3} throttled{'  FAIL' if r['problems'] else ''}")

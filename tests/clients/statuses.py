@@ -212,7 +212,7 @@ def judge(lab, command, name, scenes, library, more="", port=PORT, context=None)
         missed = chance if name in FRESH and max(shim["gaps"], default=0) < LATER / 2 else problems
         records = [r for r in lab.log.fields()[before:] if r.get("dest", "").endswith(f":{port}")]
         if not any(r.get("event") in ("retrying", "refused") and r.get("class") == "status" for r in records):
-            missed.append(f"{label}: no record of what was held back")
+            missed.append(f"{label}: no record of what was throttled")
         if not any(r.get("event") == "recovered" for r in records):
             missed.append(f"{label}: no record of the recovery")
     return result
@@ -261,7 +261,7 @@ def loud(lab, library):
         finally:
             run.kill()
     if counts["bare"] < LEAST_BARE:
-        chance.append(f"only {counts['bare']} requests bare: nothing to hold back")
+        chance.append(f"only {counts['bare']} requests bare: nothing to throttle")
     if counts["shim"] > MOST:
         chance.append(f"{counts['shim']} requests in {SECONDS} s, not {MOST}")
     return {"problems": problems, "chance": chance, "counts": counts}

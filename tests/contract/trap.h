@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the trap programs share. As a probe, each steps on one trap and prints what it saw; these
- * must print the same whatever the mode, since nothing in them has a reason to be held back for
+ * must print the same whatever the mode, since nothing in them has a reason to be throttled for
  * more than a moment.
  */
 #ifndef RETRYBUDGET_TESTS_CONTRACT_TRAP_H

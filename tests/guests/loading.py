@@ -12,7 +12,7 @@ from stage import (
     Outage, compare, configuration, environment, guest_words, run_guest, run_plain, summary,
 )
 
-# Of 40 attempts in a row: the first, the bucket, and one that time may add. Or none is held back.
+# Of 40 attempts in a row: the first, the bucket, and one that time may add. Or none is throttled.
 FEW = """[destination default]
 capacity = 4
 floor = 0.1/s

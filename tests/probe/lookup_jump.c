@@ -37,7 +37,7 @@ static void clean_up(void *cleaned)
 	*(int *)cleaned = 1;
 }
 
-static void *held_back(void *cleaned)
+static void *throttled(void *cleaned)
 {
 	pthread_cleanup_push(clean_up, cleaned);
 	spin("servfail.thread.test");
@@ -106,7 +106,7 @@ int main(void)
 	       *asked == before ? "none" : "more");
 
 	fds = count_fds(); /* the real call, left by a jump, keeps its socket: nobody can help it */
-	pthread_create(&thread, NULL, held_back, &cleaned);
+	pthread_create(&thread, NULL, throttled, &cleaned);
 	pause_ms(400);
 	pthread_cancel(thread);
 	pthread_join(thread, &end);

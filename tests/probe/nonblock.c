@@ -2,7 +2,7 @@
 /*
  * A non-blocking connect that is refused, tried again, and tried a third time on the same socket
  * when the server is back. No kernel refuses such a call at once (haproxy spins on it, aria2 gives
- * up), so a retry that is held back must look like a connect in progress that fails later, and
+ * up), so a retry that is throttled must look like a connect in progress that fails later, and
  * must leave the socket fit for use.
  * loop: three tries that are refused, each on a socket of its own, and nothing else.
  * storm: the second try is made again and again without a pause, each on a socket of its own, until

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What leaves the machine while a connect is held back: counted on every interface of a network of
+ * What leaves the machine while a connect is throttled: counted on every interface of a network of
  * its own, one per scene, that has a cable to nowhere as its default route. The first connects of a
  * scene go out there and time out: one that is not shown, and its retry, which goes at once. The
- * second that is shown is what is held back under the shim. Loopback is not always local: see
+ * second that is shown is what is throttled under the shim. Loopback is not always local: see
  * shim/pace/dead_end.c.
  * Usage: off_machine
  */

@@ -165,7 +165,7 @@ Test(calls, allocate_nothing)
 	expect(&probe, "wire: there\necho: 1\nattempts: done\n", NULL);
 }
 
-Test(lookups, are_held_back_and_keep_their_code, .fini = discard_scratch)
+Test(lookups, are_throttled_and_keep_their_code, .fini = discard_scratch)
 {
 	struct probe probe = { .program = "lookup", .policy = GATE_SHUT("2s") };
 	static struct result bare;

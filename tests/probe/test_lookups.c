@@ -86,7 +86,7 @@ static void kept_from_server(const char *bare, char *held, size_t size, const ch
 	}
 }
 
-static void held_back(const char *label, const char *spared)
+static void throttled(const char *label, const char *spared)
 {
 	struct probe probe = { .program = "lookups", .arguments = { label }, .policy = EMPTY };
 	static struct result bare;
@@ -103,15 +103,15 @@ static void held_back(const char *label, const char *spared)
 
 Test(lookup_calls, say_the_last_real_answer_when_refused_after_servfail)
 {
-	held_back("servfail", NULL);
+	throttled("servfail", NULL);
 }
 
 Test(lookup_calls, say_the_last_real_answer_when_refused_after_a_format_error)
 {
-	held_back("formerr", "getaddrinfo");
+	throttled("formerr", "getaddrinfo");
 }
 
-Test(lookup_calls, of_what_is_there_are_never_held_back)
+Test(lookup_calls, of_what_is_there_are_never_throttled)
 {
 	expect_same(
 	    &(struct probe) { .program = "lookups", .arguments = { "ok" }, .policy = EMPTY });
@@ -120,7 +120,7 @@ Test(lookup_calls, of_what_is_there_are_never_held_back)
 }
 
 /* That there is no such name is an answer. */
-Test(lookup_calls, of_what_is_not_there_are_never_held_back)
+Test(lookup_calls, of_what_is_not_there_are_never_throttled)
 {
 	expect_same(
 	    &(struct probe) { .program = "lookups", .arguments = { "nxdomain" }, .policy = EMPTY });

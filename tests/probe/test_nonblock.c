@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-blocking connects that are held back: parked, redirected, and fit for use afterwards. */
+/* Non-blocking connects that are throttled: parked, redirected, and fit for use afterwards. */
 #include "run.h"
 
 #include <criterion/criterion.h>
@@ -68,7 +68,7 @@ Test(nonblocking, parked_edge_triggered_registered_late)
 }
 
 /* Only IPv6: parked where the machine can, redirected else. Both are a kernel's own answers. */
-Test(nonblocking, held_back_v6only)
+Test(nonblocking, throttled_v6only)
 {
 	static struct result result;
 	struct probe probe = { .program = "nonblock",
@@ -167,18 +167,18 @@ Test(nonblocking, the_first_retry_goes_if_it_can_pay)
 	loop(ONE_TOKEN, 1);
 }
 
-Test(nonblocking, the_first_retry_is_held_back_if_it_cannot_pay)
+Test(nonblocking, the_first_retry_is_throttled_if_it_cannot_pay)
 {
 	loop(ONE_TOKEN "start = 0%\n", 0);
 }
 
 /* The first one goes at once; the gate is drawn by its failure. */
-Test(nonblocking, later_retries_are_held_back_within_the_backoff)
+Test(nonblocking, later_retries_are_throttled_within_the_backoff)
 {
 	loop("base = 1h\ncap = 1h\njitter = none\nprobe = 1h\nnonblocking = park\n", 1);
 }
 
-/* With pass nothing is held back, and it is said what would have been. */
+/* With pass nothing is throttled, and it is said what would have been. */
 Test(nonblocking, passed)
 {
 	const struct result *result =

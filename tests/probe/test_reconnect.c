@@ -87,7 +87,7 @@ Test(reconnect, is_told)
 	cr_expect_eq(records_with(result, "event=loaded"), 1);
 }
 
-Test(reconnect, is_told_where_nothing_is_held_back)
+Test(reconnect, is_told_where_nothing_is_throttled)
 {
 	const struct result *result = run_threads(SPREAD, OBSERVE, NULL);
 

@@ -7,7 +7,7 @@ import subprocess
 from programs import Client
 
 # What a program under the shim may see that its bare twin does not: a non-blocking connect that is
-# held back ends as one to a machine that is gone, which loopback never is.
+# throttled ends as one to a machine that is gone, which loopback never is.
 BY_DESIGN = {"connect ETIMEDOUT", "timeout"}
 
 

@@ -24,7 +24,7 @@ class Part:
     environment: dict = field(default_factory=dict)
     seconds: int = 300  # a limit for one run
     weight: int = 5  # about how many seconds it takes: long ones start first
-    healthy: bool = False  # nothing fails in it, so the shim must hold nothing back
+    healthy: bool = False  # nothing fails in it, so the shim must throttle nothing
 
     @property
     def id(self):

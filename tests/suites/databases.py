@@ -26,7 +26,7 @@ def output(*command):
 
 
 def until(command, seconds=30):
-    """Bare: a server that is not up yet is a failing one, and its repeats would be held back."""
+    """Bare: a server that is not up yet is a failing one, and its repeats would be throttled."""
     end = time.monotonic() + seconds
     while output("env", "-u", "LD_PRELOAD", *command)[0] and time.monotonic() < end:
         time.sleep(0.1)

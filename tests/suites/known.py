@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tests of others that retry a server which they themselves make fail: what the shim is there to
-hold back. Each is believed only while it ends as bare in observe mode. {part: {test: why}}"""
+throttle. Each is believed only while it ends as bare in observe mode. {part: {test: why}}"""
 
 ONCE_MORE = "tries once more, at once: refused until the backoff of a tenth of a second is over"
 
-HELD_BACK = {
+THROTTLED = {
     "ruby/net/http/test_http": {
         "TestNetHTTPKeepAlive#test_keep_alive_server_close":
             f"its server closes each connection without an answer; net/http {ONCE_MORE}, as nobody "

@@ -108,9 +108,9 @@ def judgements():
         policy.add("shim", {"a": F, "b": P, verdict.EXIT: F})
     yield policy.verdicts(["a"])["a"] == verdict.DIFFERS, "known, but never tried in observe mode"
     policy.add("observe", {"a": P, "b": P, verdict.EXIT: P})
-    yield policy.verdicts(["a"])["a"] == verdict.HELD, "known, and only held back"
+    yield policy.verdicts(["a"])["a"] == verdict.HELD, "known, and only throttled"
     yield policy.verdicts(["a"])[verdict.EXIT] == verdict.HELD, "its exit status follows"
-    yield policy.verdicts()["a"] == verdict.DIFFERS, "held back, but not known"
+    yield policy.verdicts()["a"] == verdict.DIFFERS, "throttled, but not known"
     yield policy.verdicts([verdict.EVERY])["a"] == verdict.HELD, "known with all of its program"
     policy.add("observe", {"a": F, "b": P, verdict.EXIT: F})
     yield policy.verdicts(["a"])["a"] == verdict.HELD, "known, and by chance otherwise once"

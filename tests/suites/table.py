@@ -17,7 +17,7 @@ class Row:
     shim_seconds: float
 
     def __post_init__(self):
-        self.verdicts = self.comparison.verdicts(known.HELD_BACK.get(self.part.id, ()))
+        self.verdicts = self.comparison.verdicts(known.THROTTLED.get(self.part.id, ()))
         self.skipped = set(self.comparison.always("skipped"))
         self.broken = set(self.comparison.always("failed"))
 
@@ -66,12 +66,12 @@ def end(rows, missing, broken, seconds):
     """Prints it all; the exit status. broken: parts that could not be run or read."""
     listed(rows, FLAKY, "Flaky without the shim as well:")
     listed(rows, ONCE, "Different in a run or a few under the shim, no more often than by chance:")
-    listed(rows, HELD, "Held back, as they retry a server that they make fail (known.py):")
+    listed(rows, HELD, "Throttled, as they retry a server that they make fail (known.py):")
     listed(rows, DIFFERS, "Different under the shim:")
     print("""
 equal: passed, bare and under the shim; retrying, once: see above; flaky: bare runs differ among
 themselves; failing, skipped: so in every run, with the shim or without; held: records of retries
-held back while the suite ran.
+throttled while the suite ran.
 """)
     print(f"{'suite':<12} {'parts':>5} " + " ".join(f"{c:>9}" for c in COLUMNS)
           + f" {'held':>5} {'bare s':>7} {'shim s':>7}")

@@ -13,7 +13,7 @@ MOST = 30  # of one that differed again, while chance may have made the differen
 CERTAIN = 900  # a difference in each of six runs
 LIKELY = 50  # where there is no time for so many: in each of four
 
-EQUAL, DIFFERS, FLAKY, ONCE, HELD = "equal", "differs", "flaky", "once", "held back"
+EQUAL, DIFFERS, FLAKY, ONCE, HELD = "equal", "differs", "flaky", "once", "throttled"
 
 
 def strays(bare, shim):
@@ -78,9 +78,9 @@ class Comparison:
         return [t for t in self.tests() if judge(self.of(t, "bare"), self.of(t, "shim")) is None]
 
     def verdicts(self, known=()):
-        """known: the tests that fail a server on purpose and try again. Such a one is held back if
+        """known: the tests that fail a server on purpose and try again. Such a one is throttled if
         that is all that the shim did: in observe mode, where every call is hooked and judged and
-        none held back, it ends as bare."""
+        none throttled, it ends as bare."""
         found = {t: settle(self.of(t, "bare"), self.of(t, "shim")) for t in self.tests()}
         for test in [t for t in self.named(known) if found.get(t) == DIFFERS and self.is_policy(t)]:
             found[test] = HELD
@@ -93,13 +93,13 @@ class Comparison:
         return self.tests() if EVERY in known else known
 
     def is_policy(self, test):
-        """Whether it ends as bare where nothing is held back: by the same judgement, for a test that
+        """Whether it ends as bare where nothing is throttled: by the same judgement, for a test that
         crashes one time in twenty may do so there."""
         observed = self.of(test, "observe")
         return bool(observed) and settle(self.of(test, "bare"), observed) != DIFFERS
 
     def policy_is_open(self, known):
-        """Whether a test that may be held back needs another run in observe mode, and bare."""
+        """Whether a test that may be throttled needs another run in observe mode, and bare."""
         return any(
             judge(self.of(t, "bare"), self.of(t, "observe")) is None
             for t in (*self.named(known), EXIT) if t in self.tests()

@@ -28,7 +28,7 @@ static void *corrupt(void *arg)
 }
 
 /* Destinations to which nothing may go now. */
-static int held_back(void)
+static int throttled(void)
 {
 	int held = 0;
 
@@ -75,9 +75,9 @@ Test(corrupted, nothing_crashes_hangs_or_leaves_its_range)
 	bool goes = false;
 	int held;
 
-	while ((held = held_back()) > 0 && monotonic() < until)
+	while ((held = throttled()) > 0 && monotonic() < until)
 		usleep(10000);
-	cr_expect_eq(held, 0, "%d destinations are still held back", held);
+	cr_expect_eq(held, 0, "%d destinations are still throttled", held);
 
 	while (!goes && monotonic() < until) {
 		cr_assert(attempt_begin_query(&try, drive_names[0], AF_INET));

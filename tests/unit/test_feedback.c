@@ -224,7 +224,7 @@ static void is_refused(const struct server *server)
 }
 
 /* As one that was parked, and came back so much later. */
-static void is_held_back(const struct server *server, int64_t ms)
+static void is_throttled(const struct server *server, int64_t ms)
 {
 	const struct timespec while_parked = { .tv_nsec = ms * NS_PER_MS };
 	struct attempt try;
@@ -238,13 +238,13 @@ static void is_held_back(const struct server *server, int64_t ms)
 }
 
 /* It is no pause of the program's. */
-Test(feedback, no_pause_is_learned_from_what_we_held_back)
+Test(feedback, no_pause_is_learned_from_what_we_throttled)
 {
 	struct server server = serve(8);
 
 	fails(&server, "get one\r\n");
 	for (int i = 0; i < 3; i++) {
-		is_held_back(&server, 20);
+		is_throttled(&server, 20);
 		fails(&server, "get one\r\n");
 	}
 	cr_expect_eq(destination_at_port(&server)->pause, 0);
@@ -253,8 +253,8 @@ Test(feedback, no_pause_is_learned_from_what_we_held_back)
 }
 
 /* A program with three tries for each request, of which we hold two back: what comes then is the
- * next one, and would be held back too, and the one after that, if it were taken for a retry. */
-Test(feedback, who_gives_up_what_was_held_back_is_left_alone_afterwards)
+ * next one, and would be throttled too, and the one after that, if it were taken for a retry. */
+Test(feedback, who_gives_up_what_was_throttled_is_left_alone_afterwards)
 {
 	struct server server = serve_troubled();
 	char request[32];
@@ -264,8 +264,8 @@ Test(feedback, who_gives_up_what_was_held_back_is_left_alone_afterwards)
 
 		snprintf(request, sizeof(request), "get job_%d\r\n", i);
 		fails(&server, request);
-		is_held_back(&server, 0);
-		is_held_back(&server, 0);
+		is_throttled(&server, 0);
+		is_throttled(&server, 0);
 		works(&server, "get ready\r\n");
 		cr_expect_eq(retries() - before, i < 2 ? 3 : 2, "%d", i);
 	}

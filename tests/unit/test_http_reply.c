@@ -475,7 +475,7 @@ Test(http_reply, is_known_to_other_numbers_of_the_socket)
 	cr_expect(asks(&twin, ASK));
 }
 
-/* New work on a connection that lives, which an open breaker holds back, replaces no lost one:
+/* New work on a connection that lives, which an open breaker throttles, replaces no lost one:
  * there is no address to park it for. */
 Test(http_reply, makes_no_reconnect_of_a_request)
 {

@@ -5,11 +5,11 @@
 
 #include <pthread.h>
 
-static bool pass(enum event event, int64_t now, int64_t *held_back)
+static bool pass(enum event event, int64_t now, int64_t *suppressed)
 {
 	struct record record = { .event = event, .destination = &destination };
 
-	return limit_pass(&record, 30 * NS_PER_S, now, held_back);
+	return limit_pass(&record, 30 * NS_PER_S, now, suppressed);
 }
 
 Test(limit, one_refusal_per_interval)
@@ -104,7 +104,7 @@ Test(limit, corrupted_cells)
 	for (size_t i = 0; i < 4; i++) {
 		memset(&destination, 0, sizeof(destination));
 		destination.records[0] = cells[i];
-		destination.held_back = INT64_MIN;
+		destination.suppressed = INT64_MIN;
 		(void)pass(EVENT_REFUSED, 100 * NS_PER_S, &held);
 		cr_assert(held >= 0);
 	}
@@ -127,10 +127,10 @@ Test(limit, a_corrupted_count_is_given_back_as_it_was)
 	struct record record = { .event = EVENT_REFUSED, .destination = &destination };
 	int64_t held;
 
-	destination.held_back = INT64_MAX;
+	destination.suppressed = INT64_MAX;
 	cr_assert(limit_pass(&record, 0, 1, &held));
 	limit_undo(&record, held);
-	cr_assert_eq(destination.held_back, INT64_MAX);
+	cr_assert_eq(destination.suppressed, INT64_MAX);
 }
 
 /* What was counted between the claim of the one that passes and its taking all is in its hands. */
@@ -186,5 +186,5 @@ Test(limit, one_of_many_threads)
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
 	cr_assert_eq(passed, 1);
-	cr_assert_eq(destination.held_back + atomic_load(&handed), 4 * 10000 - 1);
+	cr_assert_eq(destination.suppressed + atomic_load(&handed), 4 * 10000 - 1);
 }

@@ -69,7 +69,7 @@ static void load_dice(void)
 	}
 }
 
-/* A first try that replaces one of many connections lost at once, and is held back. */
+/* A first try that replaces one of many connections lost at once, and is throttled. */
 static void begin_reconnect(void)
 {
 	start_dead();

@@ -3,10 +3,10 @@
 #include "record_fixture.h"
 #include "sys/text.h"
 
-static const char *line_of(const struct record *record, uint64_t held_back, const char *site)
+static const char *line_of(const struct record *record, uint64_t suppressed, const char *site)
 {
 	static char line[RECORD_MAX];
-	size_t n = record_format(line, sizeof(line), record, "orderd", held_back, site);
+	size_t n = record_format(line, sizeof(line), record, "orderd", suppressed, site);
 
 	cr_assert_eq(n, strlen(line));
 	return line;
@@ -19,7 +19,7 @@ Test(record, example)
 	cr_assert_str_eq(line_of(&record, 41, "orderd+0x1a2f,orderd+0x0f10"),
 	                 "event=refused prog=orderd dest=db.internal:5432 addr=10.1.0.5:5432 "
 	                 "policy=orders-db class=refused retry=7 tokens=0.0/10 "
-	                 "process_tokens=93.1/100 wait_ms=812 errno=ECONNREFUSED held_back=41 "
+	                 "process_tokens=93.1/100 wait_ms=812 errno=ECONNREFUSED suppressed=41 "
 	                 "site=orderd+0x1a2f,orderd+0x0f10");
 	record.observe = true;
 	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-refuse ") != NULL);
@@ -82,7 +82,7 @@ Test(record, rejected)
 
 	cr_assert_str_eq(line_of(&record, 412, NULL),
 	                 "event=rejected prog=orderd listen=0.0.0.0:8080 policy=web "
-	                 "tokens=0.2/10 queue=17 held_back=412");
+	                 "tokens=0.2/10 queue=17 suppressed=412");
 	record.observe = true;
 	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-reject ") != NULL);
 }
@@ -355,5 +355,5 @@ Test(record, long_values_crowd_nothing_out)
 	cr_assert(parse(line, &pairs), "%s", line);
 	cr_assert_eq(pairs.count, 13, "%s", line);
 	cr_assert_not_null(value_of(&pairs, "site"));
-	cr_assert_not_null(value_of(&pairs, "held_back"));
+	cr_assert_not_null(value_of(&pairs, "suppressed"));
 }

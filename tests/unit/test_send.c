@@ -60,7 +60,7 @@ Test(send, journal_datagram)
 	stop_listening();
 }
 
-Test(send, held_back_through_report)
+Test(send, suppressed_through_report)
 {
 	struct record record;
 	char got[2048];
@@ -71,9 +71,9 @@ Test(send, held_back_through_report)
 		report(&record, NS_PER_S + i);
 	report(&record, 32 * NS_PER_S);
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
-	cr_assert_null(strstr(got, "held_back"));
+	cr_assert_null(strstr(got, "suppressed"));
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
-	cr_assert(strstr(got, " held_back=99") != NULL, "%s", got);
+	cr_assert(strstr(got, " suppressed=99") != NULL, "%s", got);
 	cr_assert(next_datagram(got, sizeof(got)) < 0);
 	stop_listening();
 }
@@ -89,7 +89,7 @@ Test(send, nobody_listens)
 	report(&record, NS_PER_S);
 	cr_assert_eq(errno, 4711);
 	cr_assert_eq(region.lost_records, 1);
-	cr_assert_eq(destination.held_back, 1);
+	cr_assert_eq(destination.suppressed, 1);
 	settings.target = LOG_TARGET_NONE;
 	report(&record, 100 * NS_PER_S);
 	cr_assert_eq(region.lost_records, 1, "nothing is lost where nothing is wanted");

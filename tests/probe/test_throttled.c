@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a host can do with a socket that is held back, against what it gets of a real failure. */
+/* What a host can do with a socket that is throttled, against what it gets of a real failure. */
 #include "run.h"
 
 #include <criterion/criterion.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define CANNOT 77
-#define SCENES 17 /* of held_back.c; each has one connect at least that is held back */
+#define SCENES 17 /* of throttled.c; each has one connect at least that is throttled */
 #define MORE   3  /* of three scenes a second one: it does not get through by ending the first */
 
 #define POLICY "base = 1s\nfactor = 1\ncap = 1s\njitter = none\nmin = 1ms\nnonblocking = "
@@ -15,7 +15,7 @@
 /* All scenes play at once, in processes that share this. */
 #define PLENTY "[budget]\ncapacity = 1000\nstart = 100%\n"
 
-TestSuite(held_back, .fini = discard_scratch, .timeout = 180);
+TestSuite(throttled, .fini = discard_scratch, .timeout = 180);
 
 static const char *after_line(const char *text)
 {
@@ -75,7 +75,7 @@ static void same_as_real(const char *kind, const char *sort)
 	bool refused = strcmp(kind, "refused") == 0;
 	int count = 0, runs;
 	struct probe probe = {
-		.program = "held_back",
+		.program = "throttled",
 		.arguments = { kind, sort },
 		.policy = refused ? POLICY "redirect\n" PLENTY : POLICY "park\n" PLENTY,
 		.log = "target = syslog\ninterval = 0s\n",
@@ -84,7 +84,7 @@ static void same_as_real(const char *kind, const char *sort)
 
 	run_probe(&probe, BARE, &bare[0]);
 	if (bare[0].exited && bare[0].code == CANNOT)
-		cr_skip_test("held_back: this machine does not allow it");
+		cr_skip_test("throttled: this machine does not allow it");
 	run_probe(&probe, ENFORCE, &shim);
 	cr_assert(shim.exited && shim.code == 0, "%s", shim.out);
 	for (runs = 1; runs < 3 && !all_were_printed(shim.out, bare, runs); runs++)
@@ -103,56 +103,56 @@ static void same_as_real(const char *kind, const char *sort)
 	/* But for the storms, whose connects are redirected. */
 	for (const char *at = shim.records; (at = strstr(at, "event=refused")) != NULL; at++)
 		count += is_line_with(at, refused ? " errno=ECONNREFUSED" : " errno=ETIMEDOUT");
-	cr_expect(count >= SCENES + MORE, "%d connects of %d scenes held back:\n%s", count, SCENES,
+	cr_expect(count >= SCENES + MORE, "%d connects of %d scenes throttled:\n%s", count, SCENES,
 	          shim.records);
 }
 
-Test(held_back, redirected)
+Test(throttled, redirected)
 {
 	same_as_real("refused", NULL);
 }
 
-Test(held_back, redirected_v6)
+Test(throttled, redirected_v6)
 {
 	same_as_real("refused", "v6");
 }
 
-Test(held_back, redirected_mapped)
+Test(throttled, redirected_mapped)
 {
 	same_as_real("refused", "mapped");
 }
 
-Test(held_back, redirected_bound)
+Test(throttled, redirected_bound)
 {
 	same_as_real("refused", "bound");
 }
 
-Test(held_back, redirected_bound_to_a_port)
+Test(throttled, redirected_bound_to_a_port)
 {
 	same_as_real("refused", "port");
 }
 
-Test(held_back, redirected_v6_bound)
+Test(throttled, redirected_v6_bound)
 {
 	same_as_real("refused", "bound6");
 }
 
-Test(held_back, parked)
+Test(throttled, parked)
 {
 	same_as_real("timeout", NULL);
 }
 
-Test(held_back, parked_v6)
+Test(throttled, parked_v6)
 {
 	same_as_real("timeout", "v6");
 }
 
-Test(held_back, parked_mapped)
+Test(throttled, parked_mapped)
 {
 	same_as_real("timeout", "mapped");
 }
 
-Test(held_back, parked_bound_to_a_port)
+Test(throttled, parked_bound_to_a_port)
 {
 	same_as_real("timeout", "port");
 }
@@ -203,12 +203,12 @@ static void nothing_goes_out(const char *way, const char *wanted)
 	cr_expect(strcmp(shim.out, wanted) == 0, "printed\n%s\nwanted\n%s", shim.out, wanted);
 }
 
-Test(held_back, parked_stays_on_the_machine)
+Test(throttled, parked_stays_on_the_machine)
 {
 	nothing_goes_out(POLICY "park\n" PLENTY, HELD("ETIMEDOUT later"));
 }
 
-Test(held_back, redirected_stays_on_the_machine)
+Test(throttled, redirected_stays_on_the_machine)
 {
 	nothing_goes_out(POLICY "redirect\n" PLENTY, HELD("ECONNREFUSED later"));
 }

@@ -2,9 +2,9 @@
 /*
  * What a program can do with a socket whose non-blocking connect fails: ask, not ask, connect
  * again, be told by every way there is. Each scene has a server of its own, which has failed two
- * connects before the scene begins, so that under the shim the connect of the scene is held back:
+ * connects before the scene begins, so that under the shim the connect of the scene is throttled:
  * redirected, or after many that were, parked; what the scene prints must be what the kernel makes
- * of a real failure. Usage: held_back refused|timeout [v6|mapped|bound|bound6|port]
+ * of a real failure. Usage: throttled refused|timeout [v6|mapped|bound|bound6|port]
  */
 #include "probe.h"
 
@@ -159,7 +159,7 @@ static int over(int fd)
 	return poll(&entry, 1, 15000) == 1 ? entry.revents : 0;
 }
 
-/* Its connect is held back. */
+/* Its connect is throttled. */
 static int stormy_socket(void)
 {
 	if (!refused)
@@ -167,7 +167,7 @@ static int stormy_socket(void)
 	return new_socket();
 }
 
-/* The connect that is held back. */
+/* The connect that is throttled. */
 static int begin(void)
 {
 	int fd = stormy_socket();
