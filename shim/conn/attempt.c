@@ -66,17 +66,17 @@ static void look_at(struct attempt *try, const struct name_hit *hit, struct evid
 	if (!evidence->quiet)
 		failures_claim(destination, thread_id(), policy->horizon, try->began,
 		               &try->answered);
-	evidence->asked = demand_is_new(slot, evidence->quiet         ? 0
-	                                      : try->answered.run > 0 ? try->answered.at
-	                                                              : failed_at) &&
+	evidence->asked = demand_is_new(slot, evidence->quiet            ? 0
+	                                      : try->answered.number > 0 ? try->answered.at
+	                                                                 : failed_at) &&
 	                  !profile_has_no_excuse(destination) && !demand_serves_many();
 	if (evidence->quiet)
 		return;
 	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
 	evidence->again =
-	    try->answered.run > 0 &&
-	    (profile_is_shared(destination) || profile_tries_again(destination, try->answered.run));
+	    try->answered.number > 0 && (profile_is_shared(destination) ||
+	                                 profile_tries_again(destination, try->answered.number));
 	evidence->looped = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
 	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
 }
@@ -90,7 +90,7 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit)
 	try->excused = evidence.asked && try->rule->says == KIND_NEW && !evidence.quiet;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
-	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.run > 0;
+	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.number > 0;
 	try->trial.retry =
 	    try->unclear || try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
@@ -104,16 +104,16 @@ void attempt_count(struct attempt *try)
 {
 	struct destination *destination = try->trial.destination;
 
-	try->trial.run = 1;
+	try->trial.number = 1;
 	try->trial.began = try->began;
 	/* Nothing had failed: it begins something. */
-	try->trial.counted = try->answered.run == 0 && !try->answered.passed;
+	try->trial.counted = try->answered.number == 0 && !try->answered.passed;
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
 		try->trial.fingerprint = try->answered.fingerprint;
-		try->trial.run = try->answered.run + 1;
+		try->trial.number = try->answered.number + 1;
 		try->trial.counted = try->answered.counted;
 		announce(try->began);
 		refresh(try->began);
@@ -299,12 +299,12 @@ void attempt_start(const struct attempt *try)
 		.phase = PHASE_CONNECTING,
 		.calling = true,
 		.fingerprint = try->trial.fingerprint,
-		.run = (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run),
+		.number = (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number),
 		.answered_at = try->answered.at,
 		.answered_owner = try->answered.owner,
 		.answered_fingerprint = try->answered.fingerprint,
 		.answered_place = (uint16_t)try->answered.place,
-		.answered_run = (uint8_t)try->answered.run,
+		.answered_number = (uint8_t)try->answered.number,
 		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
 		          (try->excused ? TRAIT_EXCUSED : 0) |
 		          (try->trial.counted ? TRAIT_COUNTED : 0) |

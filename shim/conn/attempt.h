@@ -26,7 +26,7 @@ struct attempt {
 	int saved_errno;            /* what errno was when the host called */
 	int64_t began;              /* ns */
 	const struct rule *rule;    /* that said what it is */
-	struct unanswered answered; /* the failure that it was taken to answer; run 0: none */
+	struct unanswered answered; /* the failure that it was taken to answer; number 0: none */
 	bool paid;                  /* a retry, with tokens */
 	bool permit;                /* of a half-open breaker */
 	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */

@@ -133,7 +133,7 @@ void datagram_failed(const struct sent_datagram *one, enum failure failure, int 
 		.destination = destination_at(one->slot, one->generation),
 		.owner = one->owner,
 		.place = one->place,
-		.run = one->run,
+		.number = one->number,
 		.began = one->at,
 		.retry = one->retry,
 		.probe = one->probe,
@@ -265,7 +265,7 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 
 		err = try->saved_errno;
 		sent->at = monotonic();
-		sent->run = try->trial.run;
+		sent->number = try->trial.number;
 		sent->retry = try->trial.retry;
 		sent->probe = try->trial.probe;
 		sent->flying = traits & TRAIT_FLYING;

@@ -35,7 +35,7 @@ static void answered(const struct sent_datagram *last, bool refused)
 		.generation = last->generation,
 		.owner = last->owner,
 		.place = last->place,
-		.run = last->run,
+		.number = last->number,
 		.retry = last->retry,
 		.probe = last->probe,
 	};

@@ -11,7 +11,7 @@
 struct entry {
 	ucell64 cookie, mark, peer;
 	cell64 at;
-	_Atomic(uint32_t) slot, generation, place, run;
+	_Atomic(uint32_t) slot, generation, place, number;
 	_Atomic(int32_t) owner, process;
 	_Atomic(bool) retry, probe, flying, paid, permit;
 };
@@ -33,7 +33,7 @@ static struct sent_datagram read_entry(struct entry *entry)
 		.owner = LOAD(entry->owner),
 		.process = LOAD(entry->process),
 		.place = LOAD(entry->place),
-		.run = LOAD(entry->run),
+		.number = LOAD(entry->number),
 		.retry = LOAD(entry->retry),
 		.probe = LOAD(entry->probe),
 		.flying = LOAD(entry->flying),
@@ -95,7 +95,7 @@ void datagrams_add(const struct sent_datagram *sent)
 	STORE(entry->owner, sent->owner);
 	STORE(entry->process, sent->process);
 	STORE(entry->place, sent->place);
-	STORE(entry->run, sent->run);
+	STORE(entry->number, sent->number);
 	STORE(entry->retry, sent->retry);
 	STORE(entry->probe, sent->probe);
 	STORE(entry->flying, sent->flying);

@@ -32,7 +32,7 @@ struct sent_datagram {
 	uint32_t slot, generation; /* of the destination */
 	int32_t owner, process;    /* that sent it */
 	uint32_t place;            /* of the address among those of its name */
-	uint32_t run;              /* tries of the request, as far as is known */
+	uint32_t number;           /* tries of the request, as far as is known */
 	bool retry;
 	bool probe;                /* of a half-open breaker */
 	bool flying, paid, permit; /* as the traits of a socket say (sockets.h) */

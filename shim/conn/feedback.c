@@ -15,16 +15,16 @@
 static void is_again(struct socket_entry *entry, struct destination *destination,
                      const struct unanswered *failure)
 {
-	uint32_t run = failure->run;
+	uint32_t number = failure->number;
 
 	if (failure->counted)
-		profile_tried_again(destination, run);
+		profile_tried_again(destination, number);
 	/* After a connect that was throttled most of the pause is ours. */
 	if (failure->counted && !failure->held)
 		profile_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
 		profile_answered(destination, failure->owner != LOAD(entry->owner));
-	STORE(entry->run, (uint8_t)(run < 255 ? run + 1 : run));
+	STORE(entry->number, (uint8_t)(number < 255 ? number + 1 : number));
 	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
 	if (failure->counted)
 		atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
@@ -35,7 +35,7 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 /* The request is new. */
 static void is_new(struct socket_entry *entry)
 {
-	STORE(entry->run, 1);
+	STORE(entry->number, 1);
 	atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
 }
 
@@ -108,7 +108,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		.place = LOAD(entry->answered_place),
 		.at = LOAD(entry->answered_at),
 		.fingerprint = LOAD(entry->answered_fingerprint),
-		.run = LOAD(entry->answered_run),
+		.number = LOAD(entry->answered_number),
 		.counted = traits & TRAIT_ANSWERS_COUNTED,
 		.held = traits & TRAIT_ANSWERS_HELD,
 		.passed = true,
@@ -121,7 +121,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	if (fingerprint == 0 || !trial_of(entry, &trial))
 		return;
 	STORE(entry->fingerprint, fingerprint);
-	same = answered.run && answered.fingerprint == fingerprint;
+	same = answered.number && answered.fingerprint == fingerprint;
 	if (traits & TRAIT_EXCUSED && answered.fingerprint)
 		profile_excused(trial.destination, !same);
 	if (same) {
@@ -146,7 +146,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
 	 */
 	if (answered.counted && !(traits & TRAIT_PASSED))
-		profile_went_on(trial.destination, answered.run);
+		profile_went_on(trial.destination, answered.number);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
 }
@@ -156,7 +156,7 @@ void feedback_next(struct socket_entry *entry, uint32_t fingerprint)
 	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_REPLY_FAILED;
 
 	STORE(entry->fingerprint, fingerprint);
-	STORE(entry->answered_run, 0);
+	STORE(entry->answered_number, 0);
 	if (LOAD(entry->traits) & of_another)
 		atomic_fetch_and(&entry->traits, ~of_another);
 	is_new(entry);

@@ -125,8 +125,8 @@ void attempt_start_request(struct attempt *try)
 	STORE(entry->process, thread_process());
 	STORE(entry->began, try->began);
 	STORE(entry->since, monotonic());
-	STORE(entry->run, (uint8_t)(try->trial.run > 255 ? 255 : try->trial.run));
-	STORE(entry->answered_run, 0);
+	STORE(entry->number, (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number));
+	STORE(entry->answered_number, 0);
 	before = LOAD(entry->traits);
 	while (
 	    !atomic_compare_exchange_weak(&entry->traits, &before, (before & ~of_another) | traits))

@@ -54,7 +54,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->place = LOAD(entry->place);
 	trial->began = LOAD(entry->since);
 	trial->fingerprint = LOAD(entry->fingerprint);
-	trial->run = LOAD(entry->run);
+	trial->number = LOAD(entry->number);
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
@@ -92,7 +92,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.place = trial->place;
 	unanswered.at = now;
 	unanswered.fingerprint = trial->fingerprint;
-	unanswered.run = trial->run;
+	unanswered.number = trial->number;
 	unanswered.counted = trial->counted;
 	unanswered.passed = false;
 	unanswered.held = false;

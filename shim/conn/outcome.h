@@ -17,7 +17,7 @@ struct trial {
 	uint32_t place;      /* of the address among those of its name, 0 = none */
 	uint32_t
 	    fingerprint; /* of the request that it is for, 0 = not known (dest/fingerprint.h) */
-	uint32_t run;    /* tries of that request, this one included */
+	uint32_t number; /* tries of that request, this one included */
 	int64_t began;   /* ns, when it went; 0 = not known */
 	bool counted;    /* the first try of it is known to be among them */
 	bool retry;

@@ -183,7 +183,7 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 		.place = try->answered.place,
 		.at = now,
 		.fingerprint = try->trial.fingerprint,
-		.run = try->trial.run,
+		.number = try->trial.number,
 		.counted = try->trial.counted,
 		.held = true,
 	};

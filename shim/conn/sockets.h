@@ -57,9 +57,9 @@ enum {
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
 	TRAIT_EXCUSED = 0x400,   /* taken for new work, because somebody had asked */
-	TRAIT_COUNTED = 0x800,   /* its run is known to begin with the first try */
+	TRAIT_COUNTED = 0x800,   /* its number is known to count from the first try */
 	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
-	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its run was known to, too */
+	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its number was known to, too */
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
@@ -94,14 +94,14 @@ struct socket_entry {
 	_Atomic(uint32_t)
 	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
 	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
-	/* The failure that this attempt was taken to answer, as in struct unanswered; a run of 0:
-	 * it answers none. */
+	/* The failure that this attempt was taken to answer, as in struct unanswered; a number of
+	 * 0: it answers none. */
 	cell64 answered_at;
 	_Atomic(int32_t) answered_owner;
 	_Atomic(uint32_t) answered_fingerprint;
 	_Atomic(uint16_t) answered_place;
-	_Atomic(uint8_t) answered_run;
-	_Atomic(uint8_t) run; /* tries of the request in flight, this one included */
+	_Atomic(uint8_t) answered_number;
+	_Atomic(uint8_t) number; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) phase;
 	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
 	 * preloaded behind us, that talks there before it lets the host do so. */

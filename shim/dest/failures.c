@@ -2,7 +2,7 @@
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
  * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The story beside
  * it: 12 bits that tell which word it goes with, 1 each for held, passed and counted, 12 of finer
- * time, 5 of run, 32 of fingerprint. */
+ * time, 5 of number, 32 of fingerprint. */
 #include "dest/failures.h"
 
 #include "dest/profile.h"
@@ -15,9 +15,9 @@
 #define TIME_MASK  ((UINT64_C(1) << TIME_BITS) - 1)
 #define FINE_SHIFT 10 /* 1 us: new work may come soon after a failure */
 #define FINE_MASK  0xfff
-#define RUN_MAX    31
+#define NUMBER_MAX 31
 
-#define STORY_RUN     32
+#define STORY_NUMBER  32
 #define STORY_COUNTED (UINT64_C(1) << 37)
 #define STORY_FINE    38
 #define STORY_PASSED  (UINT64_C(1) << 50)
@@ -44,7 +44,7 @@ static struct unanswered unpack(int64_t packed, int64_t now)
 		.owner = (int32_t)(word >> 42),
 		.place = (uint32_t)(word >> 30) & 0xfff,
 		.at = (int64_t)((units - age) << TIME_SHIFT),
-		.run = 1,
+		.number = 1,
 	};
 }
 
@@ -57,11 +57,12 @@ static uint64_t check_of(int64_t word)
 
 static int64_t pack_story(const struct unanswered *failure, int64_t word)
 {
-	uint64_t run = failure->run > RUN_MAX ? RUN_MAX : failure->run;
+	uint64_t number = failure->number > NUMBER_MAX ? NUMBER_MAX : failure->number;
 	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
 
-	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE | run << STORY_RUN |
-	                 failure->fingerprint | (failure->counted ? STORY_COUNTED : 0) |
+	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE |
+	                 number << STORY_NUMBER | failure->fingerprint |
+	                 (failure->counted ? STORY_COUNTED : 0) |
 	                 (failure->passed ? STORY_PASSED : 0) | (failure->held ? STORY_HELD : 0));
 }
 
@@ -73,7 +74,7 @@ static void unpack_story(struct unanswered *failure, int64_t packed, int64_t wor
 	if (story >> STORY_CHECK != check_of(word))
 		return;
 	failure->fingerprint = (uint32_t)story;
-	failure->run = (uint32_t)(story >> STORY_RUN) & RUN_MAX;
+	failure->number = (uint32_t)(story >> STORY_NUMBER) & NUMBER_MAX;
 	failure->counted = story & STORY_COUNTED;
 	failure->passed = story & STORY_PASSED;
 	failure->held = story & STORY_HELD;
@@ -172,7 +173,7 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 			return false;
 		}
 		if (atomic_compare_exchange_weak(&destination->unclaimed, &left, left - 1)) {
-			*claimed = (struct unanswered) { .at = at < now ? at : now, .run = 1 };
+			*claimed = (struct unanswered) { .at = at < now ? at : now, .number = 1 };
 			return true;
 		}
 	}
@@ -256,7 +257,7 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 			continue;
 		this = (struct choice) { .place = i, .word = word, .at = one.at };
 		this.early = !one.held && !profile_has_waited(destination, now - one.at);
-		this.expected = !this.early && !profile_goes_on(destination, one.run);
+		this.expected = !this.early && !profile_goes_on(destination, one.number);
 		this.kin = kinship(one.owner, thread, of_all, best.kin);
 		if (this.kin != STRANGER && is_better(&this, &best, oldest))
 			best = this;

@@ -28,9 +28,9 @@ struct unanswered {
 	uint32_t place;       /* of the address among those of its name (dest/names.h), 0 = none */
 	int64_t at;           /* ns, precise to 1 us; 4 ms without its story */
 	uint32_t fingerprint; /* of the request, 0 = unknown */
-	uint32_t run;         /* attempts for this request so far, 1..31 */
+	uint32_t number;      /* attempts for this request so far, 1..31 */
 	bool held;            /* by us: when the host will learn of it is not known */
-	bool counted;         /* the run is known to begin with the first try */
+	bool counted;         /* the number is known to count from the first try */
 	bool passed; /* something else has come in its place: only its own request answers it */
 };
 

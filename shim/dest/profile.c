@@ -3,8 +3,8 @@
  * are halved, so that the new outweighs the old. */
 #include "dest/profile.h"
 
-#define RUNS 8  /* pairs of `profile`: tried again, went on; longer runs count as this long */
-#define FULL 15 /* of a count */
+#define NUMBERS 8  /* pairs of `profile`: tried again, went on; higher numbers count as this */
+#define FULL    15 /* of a count */
 
 /* The pairs of `answerers`. */
 enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
@@ -49,15 +49,15 @@ static bool outweighs(const cell64 *cell, unsigned int one, unsigned int other)
 	return nibble(bits, one) >= LEAST && nibble(bits, one) > 2 * nibble(bits, other);
 }
 
-/* The pair of counts for a run: tried again, and one further on: went on. */
-static unsigned int pair_of(uint32_t run)
+/* The pair of counts for an attempt number: tried again, and one further on: went on. */
+static unsigned int pair_of(uint32_t number)
 {
-	return 2 * (run < 1 ? 0 : run > RUNS ? RUNS - 1 : run - 1);
+	return 2 * (number < 1 ? 0 : number > NUMBERS ? NUMBERS - 1 : number - 1);
 }
 
-void profile_tried_again(struct destination *destination, uint32_t run)
+void profile_tried_again(struct destination *destination, uint32_t number)
 {
-	learn(&destination->profile, pair_of(run), pair_of(run) + 1);
+	learn(&destination->profile, pair_of(number), pair_of(number) + 1);
 }
 
 /* As much alike as two pauses of a program that sleeps before it tries again; so are two without
@@ -90,9 +90,9 @@ void profile_paused(struct destination *destination, int64_t pause)
 	                                                memory_order_relaxed));
 }
 
-void profile_went_on(struct destination *destination, uint32_t run)
+void profile_went_on(struct destination *destination, uint32_t number)
 {
-	learn(&destination->profile, pair_of(run) + 1, pair_of(run));
+	learn(&destination->profile, pair_of(number) + 1, pair_of(number));
 }
 
 bool profile_has_pause(const struct destination *destination)
@@ -100,17 +100,17 @@ bool profile_has_pause(const struct destination *destination)
 	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
-bool profile_goes_on(const struct destination *destination, uint32_t run)
+bool profile_goes_on(const struct destination *destination, uint32_t number)
 {
-	for (uint32_t tries = 1; tries <= run && tries <= RUNS; tries++)
+	for (uint32_t tries = 1; tries <= number && tries <= NUMBERS; tries++)
 		if (outweighs(&destination->profile, pair_of(tries) + 1, pair_of(tries)))
 			return true;
 	return false;
 }
 
-bool profile_tries_again(const struct destination *destination, uint32_t run)
+bool profile_tries_again(const struct destination *destination, uint32_t number)
 {
-	return outweighs(&destination->profile, pair_of(run), pair_of(run) + 1);
+	return outweighs(&destination->profile, pair_of(number), pair_of(number) + 1);
 }
 
 bool profile_has_waited(const struct destination *destination, int64_t age)

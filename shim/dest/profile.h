@@ -16,21 +16,21 @@
 
 #include "region/region.h"
 
-/* After `run` (>= 1) failed tries of one request the program tried again. */
-void profile_tried_again(struct destination *destination, uint32_t run);
+/* After `number` (>= 1) failed tries of one request the program tried again. */
+void profile_tried_again(struct destination *destination, uint32_t number);
 
 /* It let so many ns pass before it did. */
 void profile_paused(struct destination *destination, int64_t pause);
 
-/* After `run` failed tries of one request the program went on to another. */
-void profile_went_on(struct destination *destination, uint32_t run);
+/* After `number` failed tries of one request the program went on to another. */
+void profile_went_on(struct destination *destination, uint32_t number);
 
-/* True if the program is known to go on to other work after `run` failed tries of one request, or
- * after fewer. */
-bool profile_goes_on(const struct destination *destination, uint32_t run);
+/* True if the program is known to go on to other work after `number` failed tries of one request,
+ * or after fewer. */
+bool profile_goes_on(const struct destination *destination, uint32_t number);
 
-/* True if it is known to try again after `run` failed tries of one request. */
-bool profile_tries_again(const struct destination *destination, uint32_t run);
+/* True if it is known to try again after `number` failed tries of one request. */
+bool profile_tries_again(const struct destination *destination, uint32_t number);
 
 /* True unless the program is known to wait longer than `age` ns before it tries again. */
 bool profile_has_waited(const struct destination *destination, int64_t age);

@@ -46,7 +46,7 @@ static struct destination *asked(int64_t port, unsigned char code)
 		.generation = (uint32_t)talk.destination->generation,
 		.process = thread_process(),
 		.owner = thread_id(),
-		.run = 1,
+		.number = 1,
 	};
 	socklen_t len = sizeof(sent.cookie);
 

@@ -20,7 +20,7 @@ static int32_t me(void)
 
 static void fail(int32_t owner, uint32_t lookup, int64_t at)
 {
-	struct unanswered failure = { .owner = owner, .place = lookup, .at = at, .run = 1 };
+	struct unanswered failure = { .owner = owner, .place = lookup, .at = at, .number = 1 };
 
 	failures_add(&destination, &failure);
 }
@@ -185,11 +185,11 @@ Test(failures, each_goes_with_its_story)
 	cr_assert_not(
 	    failures_claim_request(&destination, 222, HORIZON, NOW + HORIZON + NS_PER_S, &claimed));
 	cr_assert(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
-	cr_expect_eq(claimed.run, 31);
+	cr_expect_eq(claimed.number, 31);
 	cr_assert_not(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.fingerprint, 111);
-	cr_expect_eq(claimed.run, 2);
+	cr_expect_eq(claimed.number, 2);
 }
 
 /* Written after the failure itself, so for a moment it is what stood there before. */
@@ -209,5 +209,5 @@ Test(failures, the_story_of_another_is_not_believed)
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.place, 5);
 	cr_expect_eq(claimed.fingerprint, 0);
-	cr_expect_eq(claimed.run, 1);
+	cr_expect_eq(claimed.number, 1);
 }
