@@ -2,11 +2,13 @@
 /* From a listening socket to its section, and from there to its state in the region. */
 #include "admission/entry.h"
 
+#include "config/current.h"
 #include "config/listen.h"
-#include "sys/real.h"
 #include "dest/address.h"
-#include "report/refresh.h"
 #include "report/record.h"
+#include "report/refresh.h"
+#include "report/report.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <linux/tcp.h>

@@ -4,6 +4,7 @@
 #define RETRYBUDGET_ADMISSION_ENTRY_H
 
 #include "config/config.h"
+#include "config/current.h"
 #include "region/state.h"
 
 /* True if any listening socket has a section. Everybody else pays for no more than this. */

@@ -16,10 +16,10 @@
  */
 #include "admission/queue.h"
 
-#include "sys/cell.h"
 #include "budget/policy.h"
-#include "sys/real.h"
 #include "pace/wait.h"
+#include "sys/cell.h"
+#include "sys/real.h"
 #include "sys/transient.h"
 
 #include <errno.h>

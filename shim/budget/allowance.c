@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The allowance of a destination for attempts of unknown kind. */
 #include "budget/allowance.h"
+
 #include "sys/cell.h"
 
 /* Attempts for each answer. Where it is not known what is usual, more: a destination that fails

@@ -13,8 +13,8 @@
 #ifndef RETRYBUDGET_BUDGET_BUCKET_H
 #define RETRYBUDGET_BUDGET_BUCKET_H
 
-#include "sys/cell.h"
 #include "budget/policy.h"
+#include "sys/cell.h"
 
 #include <stdbool.h>
 

@@ -8,6 +8,7 @@
  * have written garbage.
  */
 #include "budget/budget.h"
+
 #include "budget/strategy.h"
 #include "sys/cell.h"
 

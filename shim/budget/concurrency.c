@@ -15,6 +15,8 @@
  * nothing: its slice leaves the window, and it no longer counts. So `window` is also the longest
  * time that an attempt counts; one that takes longer makes room early.
  */
+#include "budget/concurrency.h"
+
 #include "budget/slices.h"
 #include "budget/strategy.h"
 

@@ -42,10 +42,6 @@ extern const struct strategy_calls strategy_bucket, strategy_window, strategy_ad
 /* The one that the policy names; the bucket if it names none that is known. */
 const struct strategy_calls *strategy_of(const struct policy *policy);
 
-/* An attempt that began (was let through) at `began` is in flight no more; retry: it was one. Only
- * `concurrency` wants to know, and forgets it after `window` anyway. */
-void concurrency_end(const struct account *account, bool retry, int64_t began);
-
 /* One instance's part of what all of them get together. */
 int64_t strategy_part(const struct policy *policy, int64_t of_all);
 

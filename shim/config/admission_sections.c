@@ -2,6 +2,7 @@
 /* The [admission …] sections of the file, and their listen lines. */
 #include "config/listen.h"
 #include "config/reading.h"
+#include "config/value.h"
 
 void reading_enter_admission(struct reading *reading, const char *label)
 {

@@ -101,21 +101,4 @@ int config_match(const struct config *config, const struct target *target);
 
 /* --- the configuration of this process (config/current.c) --- */
 
-/* Loads what retrybudget(5) says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
- * two environment variables; none of the three when secure. Complaints are kept until
- * the log target is known (config/complaints.h). Call once, from the constructor. */
-const struct config *config_start(bool secure);
-
-/* True if RETRYBUDGET=off: no change of the file can take that back. */
-bool config_asked_off(void);
-
-/* The configuration in force; never NULL after config_start. */
-const struct config *config_current(void);
-
-/* Looks whether the file changed, at most once per `reload`, and loads it; async-signal-safe, no
- * allocation, one thread at a time, the others go on with the old one. A file that has gone or
- * cannot be read leaves the old one in force. now: ns. *looked: whether it looked, and there may be
- * complaints (config/complaints.h). Returns true if a new one is in force. */
-bool config_refresh(int64_t now, bool *looked);
-
 #endif

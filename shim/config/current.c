@@ -7,10 +7,13 @@
  * memory, until a file needs it. There is no lock: the clock elects the thread that looks, and a
  * claim that its owner never gave back (a handler that jumped away) runs out.
  */
+#include "config/current.h"
+
 #include "config/complaints.h"
 #include "config/read.h"
-#include "sys/real.h"
+#include "config/value_words.h"
 #include "sys/forks.h"
+#include "sys/real.h"
 #include "sys/shelter.h"
 
 #include <limits.h>

@@ -3,6 +3,8 @@
  * any section that inherits it. */
 #include "config/effect.h"
 
+#include "config/value.h"
+
 #include <string.h>
 
 #define STRATEGY(name) (1U << STRATEGY_##name)

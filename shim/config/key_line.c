@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The key lines of the file: which key is meant, and where its value goes. */
-#include "config/reading.h"
-
 #include "config/pattern.h"
+#include "config/reading.h"
+#include "config/value.h"
 
 #include <string.h>
 

@@ -2,6 +2,8 @@
 /* The key table as data, and the search for a name in it, right or nearly right. */
 #include "config/keys.h"
 
+#include "config/value.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -90,17 +90,6 @@ void *section_fields(struct config *config, enum section section, int index);
 /* Fills the struct of a section from the table. */
 void section_defaults(struct config *config, enum section section, int index);
 
-/* Reads text into the key's field inside fields. False, with the reason and the remedy added to
- * why, if the text is not good; the field is then as it was. */
-bool value_store(const struct key *key, void *fields, const char *string, struct text *why);
-
-/* Adds the value of the key's field in a form that value_store reads back to the same value. */
-void value_print(const struct key *key, const void *fields, struct text *out);
-
-/* Adds "100ms to 1h" for a type with a range, "keep | strip" for a choice, else what is accepted:
- * a noun phrase for messages and manual. */
-void value_describe(const struct key *key, struct text *out);
-
 /* The key of that name in a section; NULL if there is none. */
 const struct key *key_find(enum section section, const char *name);
 
@@ -112,31 +101,5 @@ const struct key *nearest_key(enum section section, const char *name);
 
 /* The section with the name nearest to a wrong one. */
 const char *nearest_section(const char *name);
-
-/* Reads a decimal with at most six digits after the point, times scale, rounded to the nearest.
- * Returns where it ends, NULL if there is none or it does not fit (scale <= 3.6e12). Something
- * above zero that would round to zero does not fit either. */
-const char *decimal_parse(const char *string, int64_t scale, int64_t *value);
-
-/* Adds what the operator wrote in quotes, escaped, and shortened with "..." if it is long. */
-void text_quoted(struct text *text, const char *bytes, size_t n);
-
-/* HTTP status codes as struct policy packs them; text: those codes, or "none". */
-enum codes_verdict {
-	CODES_GOOD,
-	CODES_NONE,    /* that is no list of numbers, or too long a one */
-	CODES_OUTSIDE, /* a number that is not from 400 to 599 */
-};
-enum codes_verdict codes_parse(const char *string, int64_t *codes);
-void codes_print(int64_t codes, struct text *out);
-
-/* The value of a word of a type; false if it is none. */
-bool word_parse(enum value_type type, const char *string, int32_t *value);
-
-/* The word of a type that has a value; "" if none has. */
-const char *word_of(enum value_type type, int32_t value);
-
-/* All words of a type: "a | b | c". */
-void words_print(enum value_type type, struct text *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "config/listen.h"
 
 #include "config/keys.h"
+#include "config/value.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>

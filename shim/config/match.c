@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Holds a target against the patterns of the configuration; pattern.h gives the order. */
+#include "config/match.h"
+
 #include "config/pattern.h"
 
 #include <netinet/in.h>

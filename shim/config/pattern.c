@@ -3,6 +3,7 @@
 #include "config/pattern.h"
 
 #include "config/keys.h"
+#include "config/value.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -38,10 +38,4 @@ enum pattern_kind {
 bool pattern_add(struct config *config, int policy, const char *string, size_t n, int *twin,
                  struct text *why);
 
-/* The index of the pattern that wins for a target, -1 if none fits. */
-int pattern_find(const struct config *config, const struct target *target);
-
-/* Adds the pattern as an operator would write it. */
-void pattern_print(const struct config *config, int pattern, struct text *out);
-
 #endif

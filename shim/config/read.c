@@ -9,6 +9,7 @@
  * others inherit from, wherever they stand, and once for everything, with the messages in order.
  */
 #include "config/reading.h"
+#include "config/value.h"
 
 #include <errno.h>
 #include <ini.h>

@@ -2,6 +2,7 @@
 /* The section lines of the file: which section is meant, and whether it may stand here. */
 #include "config/presets.h"
 #include "config/reading.h"
+#include "config/value.h"
 
 #include <string.h>
 

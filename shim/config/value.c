@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How the text of a value becomes a number in the unit of policy.h, and back. */
+#include "config/value.h"
+
 #include "config/keys.h"
+#include "config/value_codes.h"
+#include "config/value_words.h"
 
 #include <string.h>
 

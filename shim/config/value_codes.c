@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A list of HTTP status codes, as text and as struct policy packs it. */
+#include "config/value_codes.h"
+
 #include "config/keys.h"
 
 #define LOWEST  400

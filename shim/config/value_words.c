@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that are words: one list of them all. */
+#include "config/value_words.h"
+
 #include "config/presets.h"
 
 #include <errno.h>

@@ -2,17 +2,19 @@
 /* The beginning of an attempt: whose it is, and whether it is a first try or a retry. */
 #include "conn/attempt.h"
 
-#include "sys/real.h"
+#include "config/current.h"
 #include "conn/flight.h"
-#include "dest/profile.h"
-#include "report/refresh.h"
 #include "conn/http_reply.h"
-#include "region/state.h"
 #include "dest/demand.h"
-#include "sys/thread.h"
+#include "dest/profile.h"
 #include "dest/tries.h"
-#include "sys/cell.h"
+#include "region/state.h"
 #include "report/record.h"
+#include "report/refresh.h"
+#include "report/report.h"
+#include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -8,8 +8,8 @@
 #ifndef RETRYBUDGET_CONN_ATTEMPT_H
 #define RETRYBUDGET_CONN_ATTEMPT_H
 
-#include "dest/failures.h"
 #include "conn/outcome.h"
+#include "dest/failures.h"
 #include "dest/rules.h"
 
 #include <netdb.h>
@@ -59,14 +59,6 @@ bool attempt_begin_query(struct attempt *try, const char *name, int kind);
 bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct sockaddr *address,
                         socklen_t len);
 
-/* A request that may be sent again on a kept connection whose replies are read (TRAIT_HTTP), after
- * a reply that was a failure. fingerprint: of the request (dest/fingerprint.h), 0 = not known;
- * flags: as for send. False: it is new work. */
-bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, int flags);
-
-/* Notes that such a request is about to go. */
-void attempt_start_request(struct attempt *try);
-
 /* Finds the policy that holds now; again after a wait, during which the file may have changed.
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
@@ -85,36 +77,5 @@ bool attempt_is_there(const struct attempt *try);
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
  * the socket, which is how old daemons bound their connects. */
 void attempt_start(const struct attempt *try);
-
-/* Notes how the real call ended and returns its result, errno as the call left it. */
-int attempt_settle(struct attempt *try, int result);
-/* data: n bytes that the host gave to be sent, the first of them. */
-ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint);
-int attempt_settle_lookup(struct attempt *try, int result);
-
-/* What the host gets for an attempt that was not let through. */
-int attempt_refused(struct attempt *try);
-int attempt_refused_lookup(struct attempt *try);
-
-/* A refused attempt has answered nothing: the failure stands again, as of now. */
-void attempt_unanswered(struct attempt *try, int64_t now);
-
-/* The host asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
- * that we throttled. */
-bool attempt_observed(int fd, int err);
-
-/* True if the outcome is for this process to tell: neither for a vfork child, which runs in our
- * memory, nor for a forked one that ends what it inherited while its parent goes on with it. */
-bool attempt_is_ours(const struct socket_entry *entry);
-
-/* The host ends the conversation, or its own half of it, but keeps the number. */
-void attempt_hung_up(int fd, int how);
-
-/* True if this thread is inside the real connect of the number: a proxy, preloaded behind us, puts
- * the connection that it has made in the place of the host's socket. */
-bool attempt_is_calling(int fd);
-
-/* The host gives a number up, or puts another file on it. */
-void attempt_end(int fd);
 
 #endif

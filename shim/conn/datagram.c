@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests by datagram: what is sent again without an answer is a retry. */
+#include "config/current.h"
 #include "conn/datagram_end.h"
-
-#include "sys/real.h"
 #include "conn/flight.h"
-#include "sys/memory.h"
 #include "region/state.h"
+#include "sys/memory.h"
+#include "sys/real.h"
 #include "sys/thread.h"
 
 #include <errno.h>

@@ -2,10 +2,11 @@
 /* How requests by datagram end: answered, told of an error, given up. */
 #include "conn/datagram_end.h"
 
-#include "sys/real.h"
+#include "config/current.h"
 #include "conn/dns.h"
 #include "conn/flight.h"
 #include "region/state.h"
+#include "sys/real.h"
 #include "sys/thread.h"
 
 #include <errno.h>

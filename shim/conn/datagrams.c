@@ -3,6 +3,7 @@
  * its place with a mark of 0, so that a late answer is still known to be one. The cookie is written
  * last and taken by compare-and-swap: a writer that is killed half-way leaves a free entry. */
 #include "conn/datagrams.h"
+
 #include "sys/cell.h"
 
 #include <stdatomic.h>

@@ -2,14 +2,14 @@
 /* How an exchange begins: by a request, which may turn out not to have gone. */
 #include "conn/exchange_begin.h"
 
-#include "sys/real.h"
 #include "conn/connect_timeout.h"
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
-#include "conn/tcp_info.h"
 #include "conn/http_reply.h"
+#include "conn/tcp_info.h"
 #include "conn/traffic.h"
 #include "sys/cell.h"
+#include "sys/real.h"
 
 #include <errno.h>
 

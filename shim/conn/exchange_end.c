@@ -2,16 +2,17 @@
 /* How an exchange ends: by a reply, which may say that the request failed, or by none. */
 #include "conn/exchange_end.h"
 
-#include "sys/real.h"
+#include "config/current.h"
 #include "conn/flight.h"
-#include "conn/loss.h"
-#include "conn/tcp_info.h"
-#include "conn/refusal.h"
 #include "conn/http_reply.h"
-#include "region/state.h"
-#include "dest/demand.h"
+#include "conn/loss.h"
+#include "conn/refusal.h"
+#include "conn/tcp_info.h"
 #include "dest/answer_time.h"
+#include "dest/demand.h"
+#include "region/state.h"
 #include "sys/cell.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <fcntl.h>

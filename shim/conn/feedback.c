@@ -2,14 +2,15 @@
 /* What a request tells of the guess that was made when its connection began. */
 #include "conn/feedback.h"
 
-#include "sys/real.h"
-#include "dest/failures.h"
-#include "conn/pieces.h"
-#include "dest/profile.h"
-#include "sys/memory.h"
+#include "config/current.h"
 #include "conn/outcome.h"
+#include "conn/pieces.h"
+#include "dest/failures.h"
+#include "dest/profile.h"
 #include "region/state.h"
 #include "sys/cell.h"
+#include "sys/memory.h"
+#include "sys/real.h"
 
 /* The request is one that has failed. */
 static void is_again(struct socket_entry *entry, struct destination *destination,

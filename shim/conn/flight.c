@@ -2,11 +2,13 @@
 /* Telling those who count attempts in flight that one has ended. */
 #include "conn/flight.h"
 
+#include "budget/concurrency.h"
 #include "budget/strategy.h"
+#include "config/current.h"
 #include "conn/attempt.h"
 #include "conn/datagrams.h"
-#include "sys/thread.h"
 #include "sys/cell.h"
+#include "sys/thread.h"
 
 unsigned int flight_traits(const struct attempt *try)
 {

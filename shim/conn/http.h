@@ -45,11 +45,6 @@ enum http_said {
  * After HTTP_NOT, HTTP_LATER and HTTP_END begin again with a reader of zeroes. */
 enum http_said http_read(struct http_reader *reader, const void *data, size_t n, size_t *taken);
 
-/* ns from now until the moment that the text of a Retry-After names: seconds, or a date in one of
- * the three forms of RFC 9110 5.6.7. now: seconds since 1970. -1: it is neither; 0: it has
- * passed. */
-int64_t http_retry_after(const char *value, int64_t now);
-
 /* True if n bytes begin a final reply with a status below 400: by far the commonest, and never a
  * failure. */
 static inline bool http_is_fine(const void *data, size_t n)

@@ -2,9 +2,10 @@
 /* What Retry-After says: a number of seconds, or a date in one of the three forms that a recipient
  * has to accept (RFC 9110 5.6.7). By hand: strptime follows the host's locale, and is not
  * async-signal-safe. */
-#include "conn/http.h"
+#include "conn/http_date.h"
 
 #include "budget/policy.h"
+#include "conn/http.h"
 
 #define DAY 86400
 /* Beyond any cap, and far from overflowing. */

@@ -2,9 +2,12 @@
 /* Replies by number. */
 #include "conn/http_reply.h"
 
-#include "sys/real.h"
-#include "report/record.h"
+#include "config/current.h"
 #include "conn/http.h"
+#include "conn/http_date.h"
+#include "report/record.h"
+#include "report/report.h"
+#include "sys/real.h"
 
 #include <time.h>
 

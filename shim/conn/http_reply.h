@@ -13,8 +13,8 @@
 #ifndef RETRYBUDGET_CONN_HTTP_REPLY_H
 #define RETRYBUDGET_CONN_HTTP_REPLY_H
 
-#include "dest/destinations.h"
 #include "conn/sockets.h"
+#include "dest/destinations.h"
 
 #include <sys/uio.h>
 

@@ -6,15 +6,16 @@
  * failed, so none were taken) the request that follows the failed one on its connection is taken
  * for it.
  */
-#include "conn/attempt.h"
+#include "conn/kept.h"
 
-#include "sys/real.h"
+#include "conn/attempt.h"
 #include "conn/flight.h"
+#include "dest/demand.h"
 #include "dest/profile.h"
 #include "region/state.h"
-#include "dest/demand.h"
-#include "sys/thread.h"
 #include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 

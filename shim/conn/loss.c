@@ -2,11 +2,13 @@
 /* Which ends of connections are losses. */
 #include "conn/loss.h"
 
-#include "sys/real.h"
-#include "report/record.h"
+#include "config/current.h"
 #include "conn/outcome.h"
+#include "report/record.h"
 #include "report/refresh.h"
+#include "report/report.h"
 #include "sys/cell.h"
+#include "sys/real.h"
 
 #include <errno.h>
 

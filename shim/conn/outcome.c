@@ -2,13 +2,15 @@
 /* What outcomes do. */
 #include "conn/outcome.h"
 
-#include "sys/real.h"
+#include "config/current.h"
 #include "dest/failures.h"
-#include "region/state.h"
-#include "sys/thread.h"
 #include "dest/tries.h"
-#include "sys/cell.h"
+#include "region/state.h"
 #include "report/record.h"
+#include "report/report.h"
+#include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #ifndef RETRYBUDGET_CONN_OUTCOME_H
 #define RETRYBUDGET_CONN_OUTCOME_H
 
-#include "dest/destinations.h"
 #include "conn/sockets.h"
+#include "dest/destinations.h"
 
 /* Who tried, and how; what is known of an attempt when its outcome comes. */
 struct trial {

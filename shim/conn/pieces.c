@@ -2,9 +2,9 @@
 /* Requests in pieces, in a table by entry. */
 #include "conn/pieces.h"
 
-#include "sys/memory.h"
 #include "dest/fingerprint.h"
 #include "sys/cell.h"
+#include "sys/memory.h"
 
 #define SLOTS      128
 #define PARTS_MOST 64 /* of one write */

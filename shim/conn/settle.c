@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of an attempt: by the call's own return, by what the host asks later, or by its giving
  * the number up. */
-#include "conn/attempt.h"
+#include "conn/settle.h"
 
-#include "sys/real.h"
+#include "conn/attempt.h"
 #include "conn/datagram.h"
-#include "conn/flight.h"
 #include "conn/feedback.h"
+#include "conn/flight.h"
 #include "conn/tcp_info.h"
-#include "sys/thread.h"
 #include "dest/tries.h"
 #include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,12 @@
 /* The socket table: entries, their validation, and what becomes of them as numbers are reused. */
 #include "conn/sockets.h"
 
-#include "sys/real.h"
-#include "report/record.h"
 #include "conn/flight.h"
+#include "report/record.h"
+#include "report/report.h"
 #include "sys/cell.h"
 #include "sys/fault.h"
+#include "sys/real.h"
 
 #include <errno.h>
 

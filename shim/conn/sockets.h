@@ -11,8 +11,8 @@
 #ifndef RETRYBUDGET_CONN_SOCKETS_H
 #define RETRYBUDGET_CONN_SOCKETS_H
 
-#include "sys/cell.h"
 #include "sys/blocks.h"
+#include "sys/cell.h"
 
 #include <stdbool.h>
 

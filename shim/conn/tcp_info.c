@@ -2,15 +2,16 @@
 /* Connections as the kernel sees them. */
 #include "conn/tcp_info.h"
 
-#include "sys/real.h"
+#include "config/current.h"
 #include "conn/flight.h"
 #include "conn/loss.h"
 #include "conn/outcome.h"
-#include "region/state.h"
-#include "dest/demand.h"
-#include "sys/thread.h"
 #include "dest/answer_time.h"
+#include "dest/demand.h"
+#include "region/state.h"
 #include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <linux/tcp.h>

@@ -2,13 +2,15 @@
 /* Sessions by the number of their carrier, and the way back. */
 #include "conn/tls_session.h"
 
-#include "sys/real.h"
-#include "report/record.h"
-#include "sys/memory.h"
+#include "config/current.h"
 #include "conn/outcome.h"
 #include "region/state.h"
+#include "report/record.h"
+#include "report/report.h"
 #include "sys/cell.h"
 #include "sys/fault.h"
+#include "sys/memory.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -3,10 +3,11 @@
  * decrypted. */
 #include "conn/tls_traffic.h"
 
-#include "conn/exchange_begin.h"
 #include "conn/attempt.h"
+#include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
+#include "conn/settle.h"
 #include "conn/tcp_info.h"
 #include "conn/traffic.h"
 #include "sys/cell.h"

@@ -3,21 +3,21 @@
  * succeeds with the first byte read after it. */
 #include "conn/traffic.h"
 
-#include "sys/real.h"
-#include "conn/exchange_begin.h"
 #include "conn/datagram.h"
+#include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
-#include "conn/pieces.h"
 #include "conn/feedback.h"
 #include "conn/http.h"
-#include "sys/memory.h"
-#include "conn/tls_session.h"
-#include "region/state.h"
-#include "dest/demand.h"
-#include "sys/thread.h"
-#include "dest/tries.h"
-#include "sys/cell.h"
+#include "conn/pieces.h"
 #include "conn/release.h"
+#include "conn/tls_session.h"
+#include "dest/demand.h"
+#include "dest/tries.h"
+#include "region/state.h"
+#include "sys/cell.h"
+#include "sys/memory.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 

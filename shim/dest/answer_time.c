@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How soon destinations answer. */
 #include "dest/answer_time.h"
+
 #include "sys/cell.h"
 
 #define LEAST  NS_PER_S /* a shorter wait is no timeout, however soon answers come */

@@ -3,9 +3,10 @@
  * so that a crawler with 100,000 destinations stays within fixed memory and is never stalled. */
 #include "dest/destinations.h"
 
-#include "sys/text.h"
+#include "config/match.h"
 #include "region/state.h"
 #include "sys/cell.h"
+#include "sys/text.h"
 
 #include <limits.h>
 #include <netinet/in.h>

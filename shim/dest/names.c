@@ -2,10 +2,10 @@
 /* Bindings of names to addresses: a table of sets, chosen by hash. */
 #include "dest/names.h"
 
-#include "sys/real.h"
 #include "region/region.h"
-#include "sys/thread.h"
 #include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <netinet/in.h>
 #include <stdatomic.h>

@@ -3,8 +3,8 @@
  * units of 2^20 ns. */
 #include "dest/tries.h"
 
-#include "sys/real.h"
 #include "dest/demand.h"
+#include "sys/real.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A server is given a connection: new work, or one of those that admission rejects. */
-#include "hook/hook.h"
+#include "admission/entry.h"
 #include "admission/queue.h"
 #include "admission/reject.h"
-#include "admission/entry.h"
-#include "sys/memory.h"
 #include "conn/sockets.h"
 #include "dest/demand.h"
+#include "hook/hook.h"
+#include "sys/memory.h"
 
 #define WITHOUT_FLAGS (-1) /* the host called accept, not accept4 */
 

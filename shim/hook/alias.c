@@ -6,6 +6,7 @@
  */
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
+#include "hook/timed_reads.h"
 
 #ifdef __GLIBC__
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The beginning of a connection, and the two ways a host asks how it went. */
+#include "conn/release.h"
+#include "conn/settle.h"
 #include "hook/hook.h"
 #include "hook/tls.h"
 #include "pace/pace.h"
 #include "pace/timeouts.h"
 #include "sys/thread.h"
-#include "conn/release.h"
 
 #include <errno.h>
 #include <string.h>

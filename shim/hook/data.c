@@ -3,8 +3,11 @@
  * is a load, a branch and a tail call for numbers that are not watched: files, pipes, and
  * connections in the middle of a reply. */
 #include "hook/data.h"
+
+#include "conn/settle.h"
 #include "hook/datagram_calls.h"
 #include "hook/hook.h"
+#include "hook/timed_reads.h"
 #include "hook/tls.h"
 #include "pace/pace.h"
 #include "pace/timeouts.h"

@@ -3,9 +3,9 @@
 #ifndef RETRYBUDGET_HOOK_DATA_H
 #define RETRYBUDGET_HOOK_DATA_H
 
-#include "hook/hook.h"
 #include "conn/sockets.h"
 #include "conn/traffic.h"
+#include "hook/hook.h"
 
 #include <errno.h>
 
@@ -33,20 +33,6 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
                      size_t n, int flags);
 ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const void *data,
                       size_t n);
-
-/* Reads where IS_TIMED. */
-ssize_t recv_timed(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
-                   int flags);
-ssize_t recvfrom_timed(int fd, void *data, size_t n, int flags, struct sockaddr *from,
-                       socklen_t *len);
-ssize_t recvmsg_timed(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
-                      int flags);
-ssize_t read_timed(ssize_t (*next)(int, void *, size_t), int fd, void *data, size_t n);
-ssize_t readv_timed(int fd, const struct iovec *parts, int n);
-ssize_t recv_chk_timed(int fd, void *data, size_t n, size_t space, int flags);
-ssize_t recvfrom_chk_timed(int fd, void *data, size_t n, size_t space, int flags,
-                           struct sockaddr *from, socklen_t *len);
-ssize_t read_chk_timed(int fd, void *data, size_t n, size_t space);
 
 /* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
  * think that it went. Otherwise its exchange has begun, and *fingerprint (as looked at) is what

@@ -3,9 +3,9 @@
  * goes, or is dropped as if the network had. */
 #include "hook/datagram_calls.h"
 
+#include "conn/datagram.h"
 #include "hook/hook.h"
 #include "pace/pace.h"
-#include "conn/datagram.h"
 
 #include <errno.h>
 #include <limits.h>

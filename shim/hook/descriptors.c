@@ -3,8 +3,10 @@
  * Numbers given out, doubled and given up. What is known of a number is settled before the real
  * close: afterwards another thread may have been given it (HAZARDS 25).
  */
-#include "hook/hook.h"
+#include "config/current.h"
 #include "conn/attempt.h"
+#include "conn/settle.h"
+#include "hook/hook.h"
 #include "region/state.h"
 #include "sys/thread.h"
 

@@ -4,8 +4,9 @@
 
 #include "hook/object.h"
 #include "report/record.h"
-#include "sys/thread.h"
+#include "report/report.h"
 #include "sys/fault.h"
+#include "sys/thread.h"
 
 #include <elf.h>
 #include <errno.h>

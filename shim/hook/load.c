@@ -7,8 +7,9 @@
  * caller's (HAZARDS 55). So the last call here must be a jump, whatever the compiler was told of
  * optimising; tests/probe/test_load.c looks at what it makes of this file.
  */
-#include "hook/hook.h"
 #include "hook/load.h"
+
+#include "hook/hook.h"
 
 #ifdef RTLD_DEEPBIND
 

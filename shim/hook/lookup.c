@@ -4,10 +4,11 @@
  * by. A refused one fails with the last real code, said as the call says it: mysql goes on for ever
  * on EAI_AGAIN and stops at others.
  */
+#include "conn/settle.h"
+#include "dest/names.h"
 #include "hook/hook.h"
 #include "hook/netdb.h"
 #include "pace/pace.h"
-#include "dest/names.h"
 #include "region/state.h"
 #include "sys/thread.h"
 

@@ -11,13 +11,14 @@
  * end a request later. A host that begins anew from each notification then spins where it spun
  * before, without a packet; `nonblocking = pass` lets such a retry go.
  */
+#include "conn/pending_lookups.h"
+#include "conn/settle.h"
+#include "dest/names.h"
 #include "hook/hook.h"
 #include "pace/pace.h"
-#include "dest/names.h"
-#include "conn/pending_lookups.h"
 #include "region/state.h"
-#include "sys/thread.h"
 #include "sys/fault.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <sys/uio.h>

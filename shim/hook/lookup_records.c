@@ -11,6 +11,7 @@
  *
  * The names without a class make destinations as IN does; other classes are not asked in practice.
  */
+#include "conn/settle.h"
 #include "hook/hook.h"
 #include "hook/netdb.h"
 #include "pace/pace.h"

@@ -3,12 +3,13 @@
  * byte, as a connect is. */
 #include "hook/request.h"
 
+#include "conn/exchange_begin.h"
+#include "conn/kept.h"
+#include "conn/tls_session.h"
+#include "conn/tls_traffic.h"
 #include "hook/data.h"
 #include "pace/pace.h"
-#include "conn/exchange_begin.h"
-#include "conn/tls_traffic.h"
 #include "sys/memory.h"
-#include "conn/tls_session.h"
 
 #include <errno.h>
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The constructor: the only place that allocates, reads the environment, and takes its time. */
+#include "config/config.h"
+#include "config/current.h"
 #include "hook/hook.h"
 #include "hook/load.h"
 #include "hook/tls.h"
-
-#include "config/config.h"
-#include "report/callsite.h"
-#include "sys/forks.h"
 #include "region/state.h"
+#include "report/callsite.h"
 #include "report/record.h"
-#include "sys/thread.h"
+#include "report/report.h"
 #include "sys/fault.h"
+#include "sys/forks.h"
+#include "sys/thread.h"
 
 #include <dlfcn.h>
 #include <errno.h>

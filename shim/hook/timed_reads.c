@@ -4,6 +4,8 @@
  * the hooks, so that no other read pays for a frame. Neither cares whether the number is in truth
  * somebody else's: reply_comes() does.
  */
+#include "hook/timed_reads.h"
+
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
 #include "pace/reply_timeout.h"

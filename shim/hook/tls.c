@@ -10,14 +10,16 @@
 #include "hook/tls.h"
 
 #include "config/config.h"
+#include "config/current.h"
+#include "conn/tls_session.h"
+#include "conn/tls_traffic.h"
 #include "hook/imports.h"
 #include "hook/load.h"
-#include "sys/real.h"
 #include "hook/request.h"
 #include "report/record.h"
-#include "conn/tls_traffic.h"
-#include "conn/tls_session.h"
+#include "report/report.h"
 #include "sys/fault.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <pthread.h>

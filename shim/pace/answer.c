@@ -2,10 +2,12 @@
 /* What the host is told of a verdict, what the log says, and what is counted. */
 #include "pace/answer.h"
 
-#include "sys/real.h"
 #include "conn/flight.h"
+#include "conn/settle.h"
 #include "conn/tls_session.h"
 #include "report/record.h"
+#include "report/report.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <netdb.h>

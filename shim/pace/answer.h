@@ -9,6 +9,7 @@
 #include "conn/attempt.h"
 #include "region/state.h"
 #include "report/record.h"
+#include "report/report.h"
 
 /* Counts for the destination and for all together. */
 #define TALLY(try, counter)                                                                        \

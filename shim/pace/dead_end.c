@@ -12,8 +12,8 @@
  */
 #include "pace/dead_end.h"
 
-#include "sys/real.h"
 #include "sys/forks.h"
+#include "sys/real.h"
 #include "sys/shelter.h"
 #include "sys/transient.h"
 

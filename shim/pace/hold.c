@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Holding what spins: the only wait for a budget, and short. A wait costs the host whatever that
  * thread would have done otherwise, so only a thread that did nothing else gets one. */
-#include "sys/real.h"
+#include "pace/hold.h"
+
+#include "dest/tries.h"
 #include "pace/answer.h"
 #include "pace/verdict.h"
-#include "pace/refuse.h"
 #include "pace/wait.h"
-#include "sys/thread.h"
-#include "dest/tries.h"
 #include "sys/fault.h"
+#include "sys/real.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -3,15 +3,18 @@
  * where a breaker is not closed. */
 #include "pace/pace.h"
 
-#include "sys/real.h"
-#include "pace/answer.h"
-#include "pace/reconnect.h"
-#include "pace/verdict.h"
-#include "pace/refuse.h"
 #include "conn/flight.h"
-#include "dest/tries.h"
 #include "conn/release.h"
+#include "dest/tries.h"
+#include "pace/answer.h"
+#include "pace/hold.h"
+#include "pace/reconnect.h"
+#include "pace/refuse.h"
+#include "pace/storm.h"
+#include "pace/verdict.h"
 #include "report/record.h"
+#include "report/report.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,12 +2,12 @@
 /* Spreading connects that replace lost connections. */
 #include "pace/reconnect.h"
 
-#include "sys/real.h"
+#include "conn/park_options.h"
 #include "pace/park.h"
 #include "pace/wait.h"
 #include "region/state.h"
+#include "sys/real.h"
 #include "sys/thread.h"
-#include "conn/park_options.h"
 
 #include <errno.h>
 

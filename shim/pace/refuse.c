@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusing a connect that must not wait. No kernel ever refuses one of TCP at once, and programs
  * break on it (haproxy spins, aria2 gives up): it is begun towards a dead end, and fails later. */
-#include "sys/real.h"
-#include "pace/answer.h"
-#include "pace/park.h"
 #include "pace/refuse.h"
-#include "pace/wait.h"
+
+#include "conn/park_options.h"
 #include "dest/demand.h"
 #include "dest/tries.h"
+#include "pace/answer.h"
+#include "pace/park.h"
+#include "pace/storm.h"
+#include "pace/wait.h"
 #include "sys/fault.h"
-#include "conn/park_options.h"
+#include "sys/real.h"
 
 #include <errno.h>
 

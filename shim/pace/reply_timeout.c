@@ -2,11 +2,12 @@
 /* Waiting for a reply, but not for ever. */
 #include "pace/reply_timeout.h"
 
-#include "sys/real.h"
-#include "pace/wait.h"
+#include "config/current.h"
 #include "conn/flight.h"
-#include "sys/memory.h"
+#include "pace/wait.h"
 #include "sys/cell.h"
+#include "sys/memory.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * but try again would burn its processor, so what is refused too often is parked for a second
  * instead; but never many at a time, for others may wait on the same destination.
  */
-#include "pace/refuse.h"
+#include "pace/storm.h"
 
 #include "dest/demand.h"
 

@@ -2,9 +2,9 @@
 /* Timeouts: where the policy's times are put on a call, and taken off again. */
 #include "pace/timeouts.h"
 
-#include "sys/real.h"
-#include "pace/wait.h"
 #include "conn/connect_timeout.h"
+#include "pace/wait.h"
+#include "sys/real.h"
 
 #include <errno.h>
 #include <fcntl.h>

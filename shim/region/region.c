@@ -6,6 +6,7 @@
  * CLOCK_MONOTONIC, in which the region's times are, starts anew at boot; so does /dev/shm.
  */
 #include "region/region.h"
+
 #include "sys/real.h"
 #include "sys/status.h"
 #include "sys/text.h"

@@ -8,8 +8,8 @@
 #ifndef RETRYBUDGET_REGION_REGION_H
 #define RETRYBUDGET_REGION_REGION_H
 
-#include "budget/budget.h"
 #include "budget/admission.h"
+#include "budget/budget.h"
 #include "budget/spread.h"
 #include "config/scope.h"
 

@@ -8,12 +8,14 @@
  * memory reader is replaced by one that asks the kernel.
  */
 #include "report/callsite.h"
-#include "sys/real.h"
-#include "sys/status.h"
+
 #include "report/record.h"
-#include "sys/shelter.h"
-#include "sys/text.h"
+#include "report/report.h"
 #include "sys/fault.h"
+#include "sys/real.h"
+#include "sys/shelter.h"
+#include "sys/status.h"
+#include "sys/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>

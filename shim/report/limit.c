@@ -2,6 +2,8 @@
 /* The rate limit of records, by compare-and-swap on the time each kind was last written. */
 #include "report/limit.h"
 
+#include "report/report.h"
+
 /* Places in destination->records. */
 enum {
 	KIND_REFUSED,

@@ -5,6 +5,7 @@
 #define RETRYBUDGET_REPORT_LIMIT_H
 
 #include "report/record.h"
+#include "report/report.h"
 
 /*
  * Claims the right to write this record now; of several threads one gets it. now, interval: ns;

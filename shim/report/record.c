@@ -4,6 +4,8 @@
  * from outside has a share of the line, so that a long one never crowds out another.
  */
 #include "report/record.h"
+
+#include "report/report.h"
 #include "sys/text.h"
 
 #include <errno.h>

@@ -70,11 +70,4 @@ const char *record_event(const struct record *record);
 size_t record_format(char *out, size_t size, const struct record *record, const char *prog,
                      uint64_t suppressed, const char *site);
 
-/* Tells the reporter where to send records and what this program is called. Call from the
- * constructor and after a reload. settings must outlive the process or the next call. */
-void report_settings(const struct log_settings *settings, struct region *region);
-
-/* Writes a record, or counts it as suppressed or lost. now: ns. errno is left as it was. */
-void report(const struct record *record, int64_t now);
-
 #endif

@@ -4,8 +4,10 @@
 
 #include "config/complaints.h"
 #include "config/config.h"
+#include "config/current.h"
 #include "region/state.h"
 #include "report/record.h"
+#include "report/report.h"
 
 static void write_complaint(void *arg, const char *file, int line, const char *message)
 {

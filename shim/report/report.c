@@ -4,6 +4,8 @@
  * of less than 1 KiB each: a signal handler may write a record while another is being written, and
  * a thread may vanish in the middle, without anything left claimed.
  */
+#include "report/report.h"
+
 #include "report/callsite.h"
 #include "report/limit.h"
 #include "report/send.h"

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A record on its way: a datagram on a transient socket, or a line on stderr. */
 #include "report/send.h"
+
+#include "report/report.h"
 #include "sys/forks.h"
-#include "sys/shelter.h"
 #include "sys/real.h"
+#include "sys/shelter.h"
 #include "sys/status.h"
 #include "sys/text.h"
 #include "sys/transient.h"

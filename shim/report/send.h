@@ -4,6 +4,7 @@
 #define RETRYBUDGET_REPORT_SEND_H
 
 #include "report/record.h"
+#include "report/report.h"
 
 /* Sends a line of a record: false if nobody took it. Never blocks, never raises SIGPIPE, leaves no
  * descriptor behind even if the thread is cancelled or a signal handler jumps away meanwhile.

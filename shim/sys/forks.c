@@ -6,8 +6,8 @@
  */
 #include "sys/forks.h"
 
-#include "sys/real.h"
 #include "sys/arithmetic.h"
+#include "sys/real.h"
 #include "sys/thread.h"
 
 #include <errno.h>

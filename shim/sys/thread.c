@@ -6,8 +6,8 @@
  */
 #include "sys/thread.h"
 
-#include "sys/random.h"
 #include "sys/cell.h"
+#include "sys/random.h"
 #include "sys/real.h"
 
 #include <stdatomic.h>

@@ -2,9 +2,9 @@
 /* Opening and closing a socket of ours without ever taking one of the host's for it. */
 #include "sys/transient.h"
 
+#include "sys/fault.h"
 #include "sys/real.h"
 #include "sys/status.h"
-#include "sys/fault.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,8 @@
 /* The table of dangerous values, and the one danger that two sections make together. */
 #include "tool/dangers.h"
 
+#include "config/value.h"
+
 #include <string.h>
 
 static bool uses_ratio(const struct policy *policy)

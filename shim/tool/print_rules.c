@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget rules: what makes an attempt new, a repeat or unclear, in the order that decides. */
+#include "dest/rules.h"
 #include "tool/options.h"
 #include "tool/tool.h"
-#include "dest/rules.h"
 
 #include <getopt.h>
 #include <stdio.h>

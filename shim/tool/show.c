@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget show: the settings in force as an INI file, each with where it comes from. */
 #include "config/listen.h"
+#include "config/match.h"
 #include "config/pattern.h"
 #include "config/read.h"
+#include "config/value.h"
+#include "config/value_words.h"
 #include "tool/options.h"
 #include "tool/tool.h"
 

@@ -5,6 +5,7 @@
  * is put in force. Only whether retries may go: when they would (backoff, breaker, Retry-After) is
  * not played.
  */
+#include "budget/concurrency.h"
 #include "budget/strategy.h"
 #include "config/read.h"
 #include "tool/options.h"

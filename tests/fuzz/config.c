@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "config/keys.h"
 #include "config/read.h"
+#include "config/match.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,11 +10,14 @@
 #include "sys/real.h"
 #include "pace/pace.h"
 #include "conn/attempt.h"
+#include "conn/settle.h"
 #include "conn/feedback.h"
 #include "region/state.h"
 #include "sys/thread.h"
 #include "conn/traffic.h"
 #include "report/record.h"
+#include "report/report.h"
+#include "config/current.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 /* Heads of HTTP/1 replies: cut into pieces of any size they say the same, and what they name as
  * Retry-After is a time. The first byte is the size of the pieces. */
 #include "conn/http.h"
+#include "conn/http_date.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,7 @@
 /* Patterns: bytes up to a newline are one, the rest is a name that it is held against. A pattern
  * that is taken prints as one that is taken again and fits the same. */
 #include "config/pattern.h"
+#include "config/match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 /* Records: no byte from a name, a path or shared memory may forge a field or a line, or leave the
  * buffer. */
 #include "report/record.h"
+#include "report/report.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>

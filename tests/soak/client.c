@@ -14,6 +14,7 @@
  * {"ops": N, "ok": N, "crashed": N, "errors": {"connect ECONNREFUSED": N, ...}}
  */
 #include "soak.h"
+#include "report/report.h"
 
 #include <fcntl.h>
 #include <netdb.h>

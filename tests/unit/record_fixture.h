@@ -6,6 +6,7 @@
 
 #include "sys/real.h"
 #include "report/record.h"
+#include "report/report.h"
 
 #include <criterion/criterion.h>
 #include <arpa/inet.h>

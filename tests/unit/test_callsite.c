@@ -2,6 +2,7 @@
 /* Call sites: their form, and that libunwind leaves no descriptor behind. */
 #include "record_fixture.h"
 #include "report/callsite.h"
+#include "report/report.h"
 
 #include <pthread.h>
 

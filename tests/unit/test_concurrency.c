@@ -3,6 +3,7 @@
  * as when a process is killed. */
 #include "budget_fixture.h"
 #include "budget/strategy.h"
+#include "budget/concurrency.h"
 
 #define FLYING 400
 

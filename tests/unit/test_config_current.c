@@ -3,7 +3,9 @@
 #include "config_fixture.h"
 #include "report/refresh.h"
 #include "report/record.h"
+#include "report/report.h"
 #include "region/region.h"
+#include "config/current.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values: what each unit means, what is refused, and that a printed value reads back the same. */
 #include "config/keys.h"
+#include "config/value.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

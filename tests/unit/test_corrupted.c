@@ -6,6 +6,8 @@
 #ifndef __SANITIZE_THREAD__ /* the race is the test */
 
 #include "../fuzz/drive.h"
+#include "conn/settle.h"
+#include "config/current.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who makes room in a full table, and what becomes of attempts whose destination had to. */
 #include "track_fixture.h"
+#include "conn/settle.h"
 
 #include <sys/wait.h>
 

@@ -4,6 +4,7 @@
 
 #include "pace/pace.h"
 #include "dest/profile.h"
+#include "conn/settle.h"
 
 TestSuite(feedback, .init = start_shim);
 

@@ -8,6 +8,9 @@
 #include "conn/flight.h"
 #include "conn/pending_lookups.h"
 #include "report/record.h"
+#include "report/report.h"
+#include "conn/settle.h"
+#include "config/current.h"
 
 #include <sys/wait.h>
 

@@ -4,6 +4,8 @@
 #include "track_fixture.h"
 
 #include "pace/pace.h"
+#include "conn/settle.h"
+#include "config/current.h"
 
 #include <netdb.h>
 #include <sys/wait.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of HTTP/1 replies: however they are cut into pieces, it says the same. */
 #include "conn/http.h"
+#include "conn/http_date.h"
 
 #include "budget/backoff.h"
 #include "budget/policy.h"

@@ -3,6 +3,8 @@
 #include "conn/http_reply.h"
 #include "pace/pace.h"
 #include "track_fixture.h"
+#include "conn/kept.h"
+#include "config/current.h"
 
 #define BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
 #define LATER "HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"

@@ -2,6 +2,7 @@
 /* The rate limit of records, under an injected clock. */
 #include "record_fixture.h"
 #include "report/limit.h"
+#include "report/report.h"
 
 #include <pthread.h>
 

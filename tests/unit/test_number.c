@@ -5,6 +5,8 @@
 
 #include "pace/pace.h"
 #include "dest/tries.h"
+#include "conn/settle.h"
+#include "config/current.h"
 
 TestSuite(number, .init = start_shim);
 

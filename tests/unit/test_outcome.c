@@ -3,6 +3,7 @@
 #include "track_fixture.h"
 
 #include "dest/answer_time.h"
+#include "conn/settle.h"
 
 TestSuite(outcome, .init = start_shim);
 

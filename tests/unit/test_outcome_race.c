@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Outcomes that several threads see at once: each counts once. */
 #include "track_fixture.h"
+#include "conn/settle.h"
 
 TestSuite(outcome_race, .init = start_shim);
 

@@ -8,6 +8,7 @@
 
 #include "budget/strategy.h"
 #include "config/presets.h"
+#include "config/value.h"
 
 static struct world world;
 

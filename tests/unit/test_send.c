@@ -2,6 +2,7 @@
 /* Where records go: the three targets, and what happens when nobody takes them. */
 #include "record_fixture.h"
 #include "report/send.h"
+#include "report/report.h"
 
 #include <signal.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sending while the host closes descriptors, cancels threads and handles signals. */
 #include "record_fixture.h"
+#include "report/report.h"
 
 #include <poll.h>
 #include <pthread.h>

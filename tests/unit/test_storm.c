@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When a destination is refused so often that somebody spins. */
 #include "pace/refuse.h"
+#include "pace/storm.h"
 #include "track_fixture.h"
 
 TestSuite(storm, .init = start_shim);

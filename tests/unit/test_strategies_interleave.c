@@ -16,6 +16,7 @@
 #define concurrency_end      stepped_concurrency_end
 #include "budget_fixture.h"
 #include "budget/strategy.h"
+#include "budget/concurrency.h"
 #include "interleave.h"
 
 #undef atomic_load

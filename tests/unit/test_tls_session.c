@@ -5,6 +5,9 @@
 #include "conn/exchange_begin.h"
 #include "conn/tls_traffic.h"
 #include "track_fixture.h"
+#include "conn/settle.h"
+#include "conn/kept.h"
+#include "config/current.h"
 
 #include <sys/wait.h>
 

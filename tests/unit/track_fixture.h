@@ -8,10 +8,12 @@
 
 #include "sys/real.h"
 #include "conn/attempt.h"
+#include "conn/settle.h"
 #include "conn/tcp_info.h"
 #include "region/state.h"
 #include "sys/thread.h"
 #include "conn/traffic.h"
+#include "config/current.h"
 
 #include <criterion/criterion.h>
 #include <arpa/inet.h>
