@@ -9,20 +9,14 @@
  */
 #include "budget/budget.h"
 
+#include "budget/gate.h"
 #include "budget/strategy.h"
 #include "sys/cell.h"
-
-#define STREAK_MAX INT64_C(1000000000)
 
 /* Moments start at 1: 0 stands for "never" in the cells. */
 static int64_t moment(int64_t now)
 {
 	return now < 1 ? 1 : now;
-}
-
-static int64_t in_streak(int64_t value)
-{
-	return value < 0 ? 0 : lesser(value, STREAK_MAX);
 }
 
 /*
@@ -62,12 +56,6 @@ static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t
 	               bucket_wait(account->process, account->process_rule, cost, now));
 }
 
-/* The longest delay this policy draws; bounds what a corrupted due_at can do. */
-static int64_t longest_delay(const struct policy *policy)
-{
-	return greater(greater(policy->backoff.cap, policy->backoff.min), 0);
-}
-
 static bool pay(const struct account *account, int64_t cost, int64_t now)
 {
 	const struct strategy_calls *strategy = strategy_of(account->policy);
@@ -82,52 +70,6 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
 		return true;
 	strategy->give_back(account, taken, false);
 	return false;
-}
-
-/* ns until due_at. One further off than any delay that the policy draws is moved up, as in
- * asked_left(): a caller that cannot wait would else be throttled until the probe. */
-static int64_t due_left(const struct account *account, int64_t now)
-{
-	int64_t due = LOAD(account->budget->due_at), longest = longest_delay(account->policy);
-
-	if (due <= now)
-		return 0;
-	if (due <= later(now, longest))
-		return due - now;
-	cell_swap(&account->budget->due_at, due, later(now, longest));
-	return longest;
-}
-
-/* The rule, with no delay longer than the streak is old. */
-static struct backoff_rule rule_now(const struct account *account, int64_t now)
-{
-	struct backoff_rule rule = account->policy->backoff;
-	int64_t began = LOAD(account->budget->began_at);
-	int64_t age = began > 0 && began < now ? now - began : 0;
-
-	rule.cap = lesser(rule.cap, greater(rule.base, age));
-	return rule;
-}
-
-/* The gate that an admission leaves behind, until its outcome is known. */
-static int64_t next_due(const struct account *account, int64_t now)
-{
-	struct backoff_rule rule = rule_now(account, now);
-	int64_t streak = in_streak(LOAD(account->budget->streak));
-
-	return later(now, greater(backoff_ceiling(&rule, streak) / 2, rule.min));
-}
-
-static void move_due(const struct account *account, int64_t now)
-{
-	struct budget *budget = account->budget;
-	int64_t due;
-
-	if (LOAD(budget->streak) <= 0)
-		return;
-	due = next_due(account, now);
-	if (LOAD(budget->due_at) < due)
-		STORE(budget->due_at, due);
 }
 
 int64_t budget_cost(const struct policy *policy, enum failure answered)
@@ -198,7 +140,7 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 
 	now = moment(now);
 	if (LOAD(account->budget->streak) > 0)
-		due = due_left(account, now);
+		due = gate_left(account, now);
 	due = greater(due, budgets_wait(account, cost, now));
 	return greater(lesser(due, probe_wait(account, now, &last)),
 	               budget_asked_wait(account, now));
@@ -218,15 +160,9 @@ enum verdict budget_admit(const struct account *account, int64_t cost, int64_t n
 			return REFUSED;
 		verdict = ADMITTED_PROBE;
 	}
-	move_due(account, now);
+	gate_used(account, now);
 	allowance_tried(&account->budget->allowance, now);
 	return verdict;
-}
-
-/* False if the policy has no backoff: tokens alone decide then, also among rivals of one moment. */
-static bool has_gate(const struct account *account)
-{
-	return account->policy->backoff.base > 0 || account->policy->backoff.min > 0;
 }
 
 /* True if nobody has asked for this destination for as long as `floor` needs to earn a token, less
@@ -245,7 +181,7 @@ static bool is_rare(const struct account *account, int64_t now)
 static enum verdict admit_free(const struct account *account, int64_t now)
 {
 	STORE(account->budget->admitted_at, now);
-	move_due(account, now);
+	gate_used(account, now);
 	allowance_tried(&account->budget->allowance, now);
 	return ADMITTED_PROBE;
 }
@@ -271,14 +207,13 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 		return REFUSED;
 	if (rare)
 		return admit_free(account, now);
-	if (LOAD(budget->streak) <= 0 || !has_gate(account) ||
+	if (LOAD(budget->streak) <= 0 || !gate_is_kept(account) ||
 	    allowance_is_answering(&budget->allowance, now))
 		return budget_admit(account, cost, now);
-	if (due_left(account, now) > 0)
+	if (gate_left(account, now) > 0)
 		return probe_wait(account, now, &last) > 0 ? REFUSED
 		                                           : budget_admit(account, cost, now);
-	/* Of those who come when the gate opens one goes. */
-	if (due > 0 && !cell_swap(&budget->due_at, due, next_due(account, now)))
+	if (due > 0 && !gate_enter(account, due, now))
 		return REFUSED;
 	if (due > 0 && !is_barred(account) && allowance_has_answer(&budget->allowance, now))
 		return admit_free(account, now);
@@ -301,23 +236,6 @@ void budget_refund(const struct account *account, int64_t cost)
 	bucket_deposit(account->process, account->process_rule, cost);
 }
 
-static void draw_gate(const struct account *account, bool grown, int64_t now, uint64_t *random)
-{
-	struct budget *budget = account->budget;
-	struct backoff_rule rule = rule_now(account, now);
-	int64_t delay;
-
-	/* Decorrelated delays grow from one to the next with the streak, not with every failure of
-	 * a herd of first tries. */
-	if (grown)
-		STORE(budget->delay_before, LOAD(budget->last_delay));
-	delay = backoff_delay(&rule, in_streak(LOAD(budget->streak)), LOAD(budget->delay_before),
-	                      random);
-	STORE(budget->last_delay, delay);
-	STORE(budget->drawn_at, now);
-	STORE(budget->due_at, later(now, delay));
-}
-
 int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
                        uint64_t *random)
 {
@@ -326,9 +244,9 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 
 	now = moment(now);
 	do {
-		streak = in_streak(seen);
+		streak = gate_streak(seen);
 		if (retry || streak == 0)
-			streak = in_streak(streak + 1);
+			streak = gate_streak(streak + 1);
 	} while (!atomic_compare_exchange_weak_explicit(
 	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
 	if (seen <= 0)
@@ -349,7 +267,7 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	if (seen <= 0)
 		STORE(budget->due_at, now);
 	else if (began >= drawn || drawn > now || LOAD(budget->due_at) == 0)
-		draw_gate(account, streak != seen, now, random);
+		gate_draw(account, streak != seen, now, random);
 	return streak;
 }
 
@@ -373,7 +291,7 @@ int64_t budget_success(const struct account *account, int64_t now)
 	allowance_answered(&budget->allowance, now);
 	if (LOAD(budget->streak) != 0)
 		ended =
-		    in_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
+		    gate_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
 	if (ended > 0) {
 		STORE(budget->due_at, 0);
 		STORE(budget->drawn_at, 0);
