@@ -32,7 +32,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	struct account account;
 	struct trial trial;
 
-	uint32_t trouble = (uint32_t)LOAD(shim_region->trouble);
+	uint32_t changes = (uint32_t)LOAD(shim_region->changes);
 
 	if (first && demand_has_refusals())
 		demand_count_served(monotonic());
@@ -48,7 +48,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
 		return;
 	}
-	atomic_store_explicit(&entry->calm, trouble + 1, memory_order_relaxed);
+	atomic_store_explicit(&entry->seen_changes, changes + 1, memory_order_relaxed);
 	if (first && trial.destination) {
 		count(&trial.destination->tally.successes);
 		count(&shim_region->tally.successes);

@@ -89,7 +89,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	STORE(destination->last_failure, failure);
 	count(&destination->tally.failures[failure]);
 	count(&shim_region->tally.failures[failure]);
-	count(&shim_region->trouble);
+	count(&shim_region->changes);
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
 	unanswered.place = trial->place;
 	unanswered.at = now;

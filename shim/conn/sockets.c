@@ -110,7 +110,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->generation, LOAD(from->generation));
 	STORE(entry->owner, LOAD(from->owner));
 	STORE(entry->place, LOAD(from->place));
-	STORE(entry->calm, 0);
+	STORE(entry->seen_changes, 0);
 	STORE(entry->process, LOAD(from->process));
 	STORE(entry->fingerprint, LOAD(from->fingerprint));
 	STORE(entry->answered_at, LOAD(from->answered_at));

@@ -90,7 +90,8 @@ struct socket_entry {
 	_Atomic(int32_t) owner;   /* thread that connected */
 	_Atomic(uint32_t) place;  /* of the address among those of its name */
 	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
-	_Atomic(uint32_t) calm;   /* region->trouble + 1 when a success last changed nothing */
+	_Atomic(uint32_t)
+	    seen_changes; /* region->changes + 1 when a success last changed nothing */
 	_Atomic(uint32_t)
 	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
 	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */

@@ -255,7 +255,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 			return FAILURE_RESET;
 		if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
 			return FAILURE_NONE; /* a reply came, unseen */
-		/* Nobody has read that end: what went out last was a goodbye. */
+		/* Nobody has read that end: what went out last was its end. */
 		if (info->tcpi_state == TCP_CLOSE_WAIT_)
 			return FAILURE_NONE;
 		return answer_time_is_timeout(destination, info->tcpi_last_data_sent * NS_PER_MS) &&

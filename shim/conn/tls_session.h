@@ -66,7 +66,7 @@ int session_fd(const void *session);
 
 /* What the next send on the carrier is to fail with, so that the library itself finds the words
  * for it; 0 = nothing. An error that ends the connection stays, for what was refused may still lie
- * in the library, and go with its goodbye. */
+ * in the library, and go with its close_notify. */
 void session_tell(int fd, int err);
 int session_told(int fd);
 

@@ -71,7 +71,7 @@ void tls_traffic_opened(int fd)
 		trait_add(entry, TRAIT_HANDSHAKE_DONE);
 }
 
-void tls_traffic_goodbye(int fd)
+void tls_traffic_close_notify(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);
 	const unsigned int waiting = TRAIT_HANDSHAKE_DONE | TRAIT_OPENED;

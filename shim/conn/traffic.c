@@ -109,9 +109,9 @@ static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
 }
 
 /* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
-static bool is_calm(const struct socket_entry *entry)
+static bool is_unchanged(const struct socket_entry *entry)
 {
-	return (uint32_t)LOAD(shim_region->trouble) + 1 == LOAD(entry->calm);
+	return (uint32_t)LOAD(shim_region->changes) + 1 == LOAD(entry->seen_changes);
 }
 
 /* What need not be looked at but for its first line. data: n bytes. */
@@ -135,7 +135,7 @@ ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const
 	if (result > 0) {
 		struct socket_entry *entry = socket_at(fd);
 
-		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_calm(entry) &&
+		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_unchanged(entry) &&
 		    !thread_facts.stuck && is_plain(entry, data, (size_t)result) &&
 		    socket_exchange(fd, entry, PHASE_ASKED))
 			return result;
@@ -164,7 +164,7 @@ static struct socket_entry *looked_at(int fd)
 {
 	const struct socket_entry *entry = socket_at(fd);
 
-	return is_calm(entry) || socket_watched(fd) & WATCH_SERVER ||
+	return is_unchanged(entry) || socket_watched(fd) & WATCH_SERVER ||
 	               LOAD(entry->phase) == PHASE_THROTTLED
 	           ? NULL
 	           : socket_find(fd);
@@ -203,7 +203,7 @@ uint32_t traffic_begin(int fd, uint32_t fingerprint)
 
 	if (!(LOAD(entry->traits) & TRAIT_HTTP))
 		return fingerprint;
-	if (is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
+	if (is_unchanged(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return TRAFFIC_BEGUN;
 	return exchange_begin(fd, fingerprint);
 }
@@ -253,7 +253,7 @@ ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t fingerprint)
 		pieces_sent(fd, entry, result);
 	if (fingerprint == TRAFFIC_BEGUN)
 		return result > 0 ? result : not_sent(fd, result, flags);
-	if (result > 0 && is_calm(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
+	if (result > 0 && is_unchanged(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
 		return result;
 	return sent(fd, result, flags, fingerprint);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
- * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The story beside
+ * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The detail beside
  * it: 12 bits that tell which word it goes with, 1 each for held, passed and counted, 12 of finer
  * time, 5 of number, 32 of fingerprint. */
 #include "dest/failures.h"
@@ -17,12 +17,12 @@
 #define FINE_MASK  0xfff
 #define NUMBER_MAX 31
 
-#define STORY_NUMBER  32
-#define STORY_COUNTED (UINT64_C(1) << 37)
-#define STORY_FINE    38
-#define STORY_PASSED  (UINT64_C(1) << 50)
-#define STORY_HELD    (UINT64_C(1) << 51)
-#define STORY_CHECK   52
+#define DETAIL_NUMBER  32
+#define DETAIL_COUNTED (UINT64_C(1) << 37)
+#define DETAIL_FINE    38
+#define DETAIL_PASSED  (UINT64_C(1) << 50)
+#define DETAIL_HELD    (UINT64_C(1) << 51)
+#define DETAIL_CHECK   52
 
 static int64_t pack(const struct unanswered *failure)
 {
@@ -55,37 +55,37 @@ static uint64_t check_of(int64_t word)
 	return (bits ^ bits >> 12 ^ bits >> 24 ^ bits >> 36 ^ bits >> 48 ^ bits >> 60) & 0xfff;
 }
 
-static int64_t pack_story(const struct unanswered *failure, int64_t word)
+static int64_t pack_detail(const struct unanswered *failure, int64_t word)
 {
 	uint64_t number = failure->number > NUMBER_MAX ? NUMBER_MAX : failure->number;
 	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
 
-	return (int64_t)(check_of(word) << STORY_CHECK | fine << STORY_FINE |
-	                 number << STORY_NUMBER | failure->fingerprint |
-	                 (failure->counted ? STORY_COUNTED : 0) |
-	                 (failure->passed ? STORY_PASSED : 0) | (failure->held ? STORY_HELD : 0));
+	return (int64_t)(check_of(word) << DETAIL_CHECK | fine << DETAIL_FINE |
+	                 number << DETAIL_NUMBER | failure->fingerprint |
+	                 (failure->counted ? DETAIL_COUNTED : 0) |
+	                 (failure->passed ? DETAIL_PASSED : 0) | (failure->held ? DETAIL_HELD : 0));
 }
 
-/* Adds what the story says, if it goes with the word. */
-static void unpack_story(struct unanswered *failure, int64_t packed, int64_t word)
+/* Adds what the detail says, if it goes with the word. */
+static void unpack_detail(struct unanswered *failure, int64_t packed, int64_t word)
 {
-	uint64_t story = (uint64_t)packed;
+	uint64_t detail = (uint64_t)packed;
 
-	if (story >> STORY_CHECK != check_of(word))
+	if (detail >> DETAIL_CHECK != check_of(word))
 		return;
-	failure->fingerprint = (uint32_t)story;
-	failure->number = (uint32_t)(story >> STORY_NUMBER) & NUMBER_MAX;
-	failure->counted = story & STORY_COUNTED;
-	failure->passed = story & STORY_PASSED;
-	failure->held = story & STORY_HELD;
-	failure->at += (int64_t)(story >> STORY_FINE & FINE_MASK) << FINE_SHIFT;
+	failure->fingerprint = (uint32_t)detail;
+	failure->number = (uint32_t)(detail >> DETAIL_NUMBER) & NUMBER_MAX;
+	failure->counted = detail & DETAIL_COUNTED;
+	failure->passed = detail & DETAIL_PASSED;
+	failure->held = detail & DETAIL_HELD;
+	failure->at += (int64_t)(detail >> DETAIL_FINE & FINE_MASK) << FINE_SHIFT;
 }
 
 static struct unanswered look(struct destination *destination, int place, int64_t word, int64_t now)
 {
 	struct unanswered one = unpack(word, now);
 
-	unpack_story(&one, atomic_load(&destination->stories[place]), word);
+	unpack_detail(&one, atomic_load(&destination->details[place]), word);
 	return one;
 }
 
@@ -127,7 +127,7 @@ static bool put(struct destination *destination, int place, int64_t before,
 
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &before, word))
 		return false;
-	atomic_store(&destination->stories[place], pack_story(&kept, word));
+	atomic_store(&destination->details[place], pack_detail(&kept, word));
 	return true;
 }
 
@@ -207,11 +207,11 @@ static bool take(struct destination *destination, int place, int64_t word, int64
 /* Notes that an attempt came which was something else. */
 static void pass_over(struct destination *destination, int place, int64_t word)
 {
-	int64_t story = atomic_load(&destination->stories[place]);
+	int64_t detail = atomic_load(&destination->details[place]);
 
-	if ((uint64_t)story >> STORY_CHECK == check_of(word))
-		atomic_compare_exchange_strong(&destination->stories[place], &story,
-		                               (int64_t)((uint64_t)story | STORY_PASSED));
+	if ((uint64_t)detail >> DETAIL_CHECK == check_of(word))
+		atomic_compare_exchange_strong(&destination->details[place], &detail,
+		                               (int64_t)((uint64_t)detail | DETAIL_PASSED));
 }
 
 /* The best of what this thread may answer, as it was when looked at. */
@@ -294,7 +294,7 @@ void failures_forgive(struct destination *destination)
 
 		if (word == 0)
 			continue;
-		unpack_story(&one, atomic_load(&destination->stories[i]), word);
+		unpack_detail(&one, atomic_load(&destination->details[i]), word);
 		if (one.fingerprint)
 			pass_over(destination, i, word);
 		else

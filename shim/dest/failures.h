@@ -26,7 +26,7 @@
 struct unanswered {
 	int32_t owner;        /* thread id, or FAILURE_ANYONE */
 	uint32_t place;       /* of the address among those of its name (dest/names.h), 0 = none */
-	int64_t at;           /* ns, precise to 1 us; 4 ms without its story */
+	int64_t at;           /* ns, precise to 1 us; 4 ms without its detail */
 	uint32_t fingerprint; /* of the request, 0 = unknown */
 	uint32_t number;      /* attempts for this request so far, 1..31 */
 	bool held;            /* by us: when the host will learn of it is not known */

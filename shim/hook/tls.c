@@ -120,12 +120,12 @@ static void end_handshake(const struct call *call, bool over)
 		tls_traffic_opened(fd);
 }
 
-static void begin_goodbye(struct call *call, const void *session)
+static void begin_close_notify(struct call *call, const void *session)
 {
 	int fd = session_fd(session), saved = errno;
 
 	if (fd >= 0)
-		tls_traffic_goodbye(fd);
+		tls_traffic_close_notify(fd);
 	errno = saved;
 	enter(call, session);
 }
@@ -197,7 +197,7 @@ static int SSL_shutdown_hook(void *session)
 	struct call call;
 	int result;
 
-	begin_goodbye(&call, session);
+	begin_close_notify(&call, session);
 	result = library.SSL_shutdown(session);
 	session_leave(call.outer);
 	return result;
@@ -263,7 +263,7 @@ static int gnutls_bye_hook(void *session, int how)
 	struct call call;
 	int result;
 
-	begin_goodbye(&call, session);
+	begin_close_notify(&call, session);
 	result = library.gnutls_bye(session, how);
 	session_leave(call.outer);
 	return result;

@@ -73,7 +73,7 @@ static int last_eai(const struct attempt *try)
 
 bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now)
 {
-	count(&shim_region->trouble);
+	count(&shim_region->changes);
 	try->paid = verdict == ADMITTED && try->trial.retry;
 	try->admitted = now;
 	try->trial.began = now;

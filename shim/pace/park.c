@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parking: a connect to a dead end on this machine, of which the host's socket drops every answer,
+ * Parking: a connect to a sinkhole on this machine, of which the host's socket drops every answer,
  * until TCP_USER_TIMEOUT ends it (conn/park_options.h). Where the machine itself sends with a TTL
  * of 255 the connect is refused at once, as if redirected.
  *
@@ -12,7 +12,7 @@
 #include "pace/park.h"
 
 #include "conn/park_options.h"
-#include "pace/dead_end.h"
+#include "pace/sinkhole.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 
 	if (real.getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
 	    (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP))
-		len = dead_end_find(fd, target, target_len, &end);
+		len = sinkhole_find(fd, target, target_len, &end);
 	if (len == 0) {
 		errno = 0;
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusing a connect that must not wait. No kernel ever refuses one of TCP at once, and programs
- * break on it (haproxy spins, aria2 gives up): it is begun towards a dead end, and fails later. */
+ * break on it (haproxy spins, aria2 gives up): it is begun towards a sinkhole, and fails later. */
 #include "pace/refuse.h"
 
 #include "conn/park_options.h"

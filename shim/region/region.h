@@ -55,7 +55,7 @@ struct destination {
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see dest/failures.h */
-	cell64 stories[REGION_FAILURES];  /* what is known of each: the request that failed */
+	cell64 details[REGION_FAILURES];  /* what is known of each: the request that failed */
 	cell64 profile;                   /* what the program does after failures, dest/profile.h */
 	cell64 answerers;                 /* whether threads answer each other's failures */
 	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
@@ -70,7 +70,7 @@ struct region {
 	cell64 size;           /* sizeof(struct region) of its maker */
 	cell64 lost_records;   /* records that no listener took */
 	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
-	cell64 trouble;        /* grows with each failure and each retry: while it stands still, a
+	cell64 changes;        /* grows with each failure and each retry: while it stands still, a
 	                        * connection whose success changed nothing need not look again */
 	struct bucket process; /* the process-wide bucket */
 	struct tally tally;

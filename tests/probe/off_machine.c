@@ -4,7 +4,7 @@
  * its own, one per scene, that has a cable to nowhere as its default route. The first connects of a
  * scene go out there and time out: one that is not shown, and its retry, which goes at once. The
  * second that is shown is what is throttled under the shim. Loopback is not always local: see
- * shim/pace/dead_end.c.
+ * shim/pace/sinkhole.c.
  * Usage: off_machine
  */
 #include "probe.h"

@@ -198,13 +198,13 @@ Test(failures, the_story_of_another_is_not_believed)
 	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false };
 	struct unanswered second = { me(), 5, NOW, 222, 3, false, true, false };
 	struct unanswered claimed;
-	int64_t story;
+	int64_t detail;
 
 	failures_add(&destination, &first);
-	story = destination.stories[0];
+	detail = destination.stories[0];
 	cr_assert(claim(me(), NOW, &claimed));
 	failures_add(&destination, &second);
-	destination.stories[0] = story;
+	destination.stories[0] = detail;
 	cr_assert_not(failures_claim_request(&destination, 111, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.place, 5);

@@ -429,7 +429,7 @@ Test(feedback, a_request_on_a_kept_connection_is_known)
 		/* Until something has failed the short way is taken, and nothing is known. */
 		talk.destination->budget.streak = 1;
 		one_turn(&talk);
-		shim_region->trouble++;
+		shim_region->changes++;
 		snprintf(request, sizeof(request), "get job_%d\r\n", i);
 		host_send(talk.host, request);
 		peer_hears(&talk);

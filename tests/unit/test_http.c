@@ -12,27 +12,28 @@
 #include <stdlib.h>
 
 /* What was said of a stream of bytes: each status, each Retry-After, each end. */
-struct story {
+struct detail {
 	char text[512];
 	size_t used;
 };
 
-static void add(struct story *story, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct story *story, const char *format, ...)
+static void add(struct detail *detail, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add(struct detail *detail, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	story->used +=
-	    vsnprintf(story->text + story->used, sizeof(story->text) - story->used, format, args);
+	detail->used += vsnprintf(detail->text + detail->used, sizeof(detail->text) - detail->used,
+	                          format, args);
 	va_end(args);
-	cr_assert(story->used < sizeof(story->text));
+	cr_assert(detail->used < sizeof(detail->text));
 }
 
 /* A conversation: after the end of each head so many bytes of body follow. */
 struct stream {
 	struct http_reader reader;
-	struct story story;
+	struct detail detail;
 	size_t body, left; /* of each reply; of this one */
 	bool over;
 };
@@ -52,19 +53,19 @@ static void feed(struct stream *stream, const char *data, size_t n)
 			cr_assert_eq(taken, n);
 			break;
 		case HTTP_NOT:
-			add(&stream->story, "not ");
+			add(&stream->detail, "not ");
 			stream->over = true;
 			break;
 		case HTTP_STATUS:
-			add(&stream->story, "%d ", stream->reader.status);
+			add(&stream->detail, "%d ", stream->reader.status);
 			break;
 		case HTTP_LATER: /* read on, to the end of the head */
-			add(&stream->story, "[%s] ", stream->reader.value);
+			add(&stream->detail, "[%s] ", stream->reader.value);
 			stream->reader.place = 2; /* at the beginning of a line */
 			stream->reader.matched = 0;
 			break;
 		case HTTP_END:
-			add(&stream->story, "end ");
+			add(&stream->detail, "end ");
 			stream->reader = (struct http_reader) { 0 };
 			stream->left = stream->body;
 			break;
@@ -76,7 +77,7 @@ static void feed(struct stream *stream, const char *data, size_t n)
 }
 
 struct sample {
-	const char *name, *text, *story;
+	const char *name, *text, *detail;
 	size_t body;
 };
 
@@ -138,8 +139,8 @@ Test(http, says_the_same_wherever_it_is_cut)
 		for (size_t at = 0; at <= strlen(samples[i].text); at++) {
 			struct stream stream = read_in_two(&samples[i], at);
 
-			cr_expect_str_eq(stream.story.text, samples[i].story, "%s cut at %zu: %s",
-			                 samples[i].name, at, stream.story.text);
+			cr_expect_str_eq(stream.detail.text, samples[i].detail, "%s cut at %zu: %s",
+			                 samples[i].name, at, stream.detail.text);
 		}
 	}
 }
@@ -151,8 +152,8 @@ Test(http, says_the_same_byte_by_byte)
 
 		for (const char *at = samples[i].text; *at; at++)
 			feed(&stream, at, 1);
-		cr_expect_str_eq(stream.story.text, samples[i].story, "%s: %s", samples[i].name,
-		                 stream.story.text);
+		cr_expect_str_eq(stream.detail.text, samples[i].detail, "%s: %s", samples[i].name,
+		                 stream.detail.text);
 	}
 }
 

@@ -247,7 +247,7 @@ static struct talk last_words(const char *words)
 }
 
 /* The host does not wait for an answer, and never reads that the peer has hung up. */
-Test(tcp_info, a_goodbye_on_a_kept_connection_is_nothing)
+Test(tcp_info, a_close_notify_on_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -257,7 +257,7 @@ Test(tcp_info, a_goodbye_on_a_kept_connection_is_nothing)
 }
 
 /* The same, and closed a while later: nobody waited. */
-Test(tcp_info, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
+Test(tcp_info, a_close_notify_long_ago_on_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 
@@ -268,7 +268,7 @@ Test(tcp_info, a_goodbye_long_ago_on_a_kept_connection_is_nothing)
 }
 
 /* Nor what the host ends in both directions by itself. */
-Test(tcp_info, a_goodbye_and_a_shutdown_of_both_is_nothing)
+Test(tcp_info, a_close_notify_and_a_shutdown_of_both_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
 

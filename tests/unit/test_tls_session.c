@@ -67,7 +67,7 @@ static void say_goodbye(const struct talk *talk)
 {
 	const void *outer;
 
-	tls_traffic_goodbye(talk->host);
+	tls_traffic_close_notify(talk->host);
 	outer = session_enter(first);
 	carry_out(talk);
 	session_leave(outer);
@@ -218,7 +218,7 @@ Test(tls_session, that_its_peer_refuses)
 	struct talk talk = talk_start();
 
 	shake_hands(&talk, first);
-	tls_traffic_goodbye(talk.host); /* of which the library sends nothing yet */
+	tls_traffic_close_notify(talk.host); /* of which the library sends nothing yet */
 	peer_closes(&talk);
 	host_close(talk.host);
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
@@ -359,7 +359,7 @@ Test(tls_session, whose_last_request_is_given_up_at_once)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-Test(tls_session, whose_last_request_was_a_goodbye)
+Test(tls_session, whose_last_request_was_a_close_notify)
 {
 	struct talk talk = talk_after_a_pause();
 

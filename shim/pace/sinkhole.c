@@ -10,7 +10,7 @@
  * An IPv4-mapped address stands in only for another: a socket that was once connected to one sends
  * IPv4 packets to the wrong place when it is then connected to a real IPv6 address (Linux 6.18).
  */
-#include "pace/dead_end.h"
+#include "pace/sinkhole.h"
 
 #include "sys/forks.h"
 #include "sys/real.h"
@@ -207,7 +207,7 @@ static bool find(int fd, const union address *target, union address *own, union 
 	return way_to(fd, NULL, end, &source) == WAY_LOCAL;
 }
 
-socklen_t dead_end_find(int fd, const struct sockaddr *target, socklen_t target_len,
+socklen_t sinkhole_find(int fd, const struct sockaddr *target, socklen_t target_len,
                         struct sockaddr_in6 *end)
 {
 	union address own, to = { 0 }, found;
