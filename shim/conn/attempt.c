@@ -190,8 +190,8 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	*try = (struct attempt) { .fd = fd, .saved_errno = saved, .address = address, .len = len };
 	entry = socket_find(fd);
 	if (!address_read(&read, address, len)) {
-		if (entry) /* AF_UNSPEC: the association is dissolved */
-			socket_phase(fd, entry, PHASE_NONE);
+		if (entry)
+			socket_move(fd, entry, LOAD(entry->phase), ON_DISSOLVED);
 		return false;
 	}
 	/* A number that has an entry: the host only asks how its last connect went, which the

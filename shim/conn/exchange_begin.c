@@ -40,7 +40,7 @@ static void lives(int fd, struct socket_entry *entry)
 	if (!socket_believe(fd, entry) ||
 	    atomic_fetch_or(&entry->traits, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
 		return;
-	socket_phase(fd, entry, PHASE_ASKED);
+	socket_move(fd, entry, PHASE_ASKED, ON_LIVES);
 	outcome_success(&trial);
 }
 
@@ -63,7 +63,7 @@ static void late(int fd, struct socket_entry *entry, uint32_t fingerprint)
 		feedback_late(entry, fingerprint);
 	else
 		feedback_first(entry, fingerprint);
-	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
+	socket_move(fd, entry, PHASE_ASKED, ON_REQUEST); /* what is watched changes */
 }
 
 uint32_t exchange_begin(int fd, uint32_t fingerprint)
@@ -77,7 +77,7 @@ uint32_t exchange_begin(int fd, uint32_t fingerprint)
 		goto out;
 	phase = LOAD(entry->phase);
 	if ((phase == PHASE_OPEN || phase == PHASE_ANSWERED || phase == PHASE_HEAD) &&
-	    socket_move(fd, entry, phase, PHASE_ASKED)) {
+	    socket_move(fd, entry, phase, ON_REQUEST)) {
 		reply_forget(fd);
 		asked(entry, fingerprint);
 		fingerprint = TRAFFIC_BEGUN;
@@ -96,7 +96,7 @@ void exchange_take_back(int fd)
 		return;
 	traits = LOAD(entry->traits);
 	if (socket_move(fd, entry, PHASE_ASKED,
-	                traits & TRAIT_SERVED ? PHASE_ANSWERED : PHASE_OPEN) &&
+	                traits & TRAIT_SERVED ? ON_TAKEN_BACK_KEPT : ON_TAKEN_BACK) &&
 	    traits & TRAIT_SERVED && traits & TRAIT_RETRY)
 		trait_add(entry, TRAIT_AGAIN); /* judged, and paid for */
 }
@@ -107,6 +107,6 @@ void exchange_went(int fd, struct socket_entry *entry, enum phase phase, uint32_
 		late(fd, entry, fingerprint);
 	else if (phase == PHASE_ASKED)
 		lives(fd, entry);
-	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, PHASE_ASKED))
+	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, ON_REQUEST))
 		asked(entry, fingerprint);
 }

@@ -3,6 +3,7 @@
 #include "conn/exchange_end.h"
 
 #include "config/current.h"
+#include "conn/connection_end.h"
 #include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "conn/loss.h"
@@ -37,7 +38,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	if (first && demand_has_refusals())
 		demand_count_served(monotonic());
 	trait_add(entry, TRAIT_SERVED);
-	if (!socket_move(fd, entry, phase, PHASE_ANSWERED))
+	if (!socket_move(fd, entry, phase, ON_REPLY))
 		return;
 	if (first && trial_of(entry, &trial))
 		answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
@@ -59,24 +60,22 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 static void rejected(int fd, struct socket_entry *entry, enum phase phase,
                      const struct http_reply *reply)
 {
+	enum failure failure = FAILURE_STATUS;
 	struct trial trial;
-	unsigned int traits;
-	int64_t kept;
 
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
+	if (LOAD(entry->traits) & TRAIT_TIMED_OUT) /* which has been counted */
+		failure = FAILURE_NONE;
 	/* Before it moves, and other numbers of the socket with it. */
 	trait_add(entry, TRAIT_SERVED);
 	atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
-	kept = flight_keep(entry);
-	if (socket_move(fd, entry, phase, reply->is_whole ? PHASE_ANSWERED : PHASE_HEAD)) {
-		traits = atomic_fetch_and(
-		    &entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
-		if (!(traits & TRAIT_TIMED_OUT)) /* which has been counted */
-			outcome_failure(&trial, FAILURE_STATUS, 0, 0);
-		reply_asks(trial.destination, reply);
-	}
-	flight_give_back(&trial, kept);
+	if (!connection_failed(fd, entry, phase, reply->is_whole ? ON_REFUSAL : ON_STATUS, failure,
+	                       0))
+		return;
+	atomic_fetch_and(&entry->traits,
+	                 (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
+	reply_asks(trial.destination, reply);
 }
 
 void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
@@ -91,7 +90,7 @@ void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *p
 	if (!reply.is_whole)
 		return;
 	reply_asks(trial.destination, &reply);
-	socket_move(fd, entry, PHASE_HEAD, PHASE_ANSWERED);
+	socket_move(fd, entry, PHASE_HEAD, ON_HEAD_READ);
 }
 
 /* The first words of a server that speaks no HTTP/1. */
@@ -111,7 +110,7 @@ static void spoke(int fd, struct socket_entry *entry, enum phase phase, const st
 		return;
 	case SAID_NOTHING:
 		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
-		socket_move(fd, entry, phase, PHASE_ANSWERED);
+		socket_move(fd, entry, phase, ON_WORDS);
 		return;
 	case SAID_ANSWER:
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
@@ -155,7 +154,7 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
 		/* Of a kept connection it may be the rest of a reply whose request was overtaken
 		 * by the next, a failure too: no success. */
 		if (LOAD(entry->traits) & TRAIT_SERVED) {
-			socket_move(fd, entry, phase, PHASE_ANSWERED);
+			socket_move(fd, entry, phase, ON_WORDS);
 			return;
 		}
 		if (is_settings(parts, n))
@@ -185,7 +184,6 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, en
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
 	bool connecting;
-	int64_t kept;
 
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
 	 * peer never acknowledged the request that met a closed connection, and a reset that
@@ -198,19 +196,17 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, en
 	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
 
 	if (idle || tcp_info_is_own(fd)) {
-		if (socket_move(fd, entry, phase, PHASE_DONE) && idle)
+		if (socket_move(fd, entry, phase, ON_ENDED) && idle)
 			loss_seen(entry);
 		return;
 	}
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
 	connecting = is_of_connect(fd, entry, phase);
-	kept = flight_keep(entry);
-	if (socket_move(fd, entry, phase, connecting ? PHASE_NONE : PHASE_DONE))
-		outcome_failure(&trial, failure, connecting ? err : 0, 0);
+	connection_failed(fd, entry, phase, connecting ? ON_UNREACHED : ON_LOST, failure,
+	                  connecting ? err : 0);
 	if (traits & TRAIT_ONE_WAY)
 		loss_seen(entry);
-	flight_give_back(&trial, kept);
 }
 
 /* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
@@ -234,14 +230,13 @@ static void begun(int fd, struct socket_entry *entry, enum phase phase, int flag
 {
 	bool pending = !ran_out(fd, entry, flags);
 	struct trial trial;
-	int64_t kept;
 
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
-	kept = pending ? 0 : flight_keep(entry);
-	if (socket_move(fd, entry, phase, pending ? PHASE_CONNECTING : PHASE_FAILED) && !pending)
-		outcome_failure(&trial, FAILURE_TIMEOUT, 0, 0);
-	flight_give_back(&trial, kept);
+	if (pending)
+		socket_move(fd, entry, phase, ON_BEGUN);
+	else
+		connection_failed(fd, entry, phase, ON_CONNECT_TIMED_OUT, FAILURE_TIMEOUT, 0);
 }
 
 void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)

@@ -114,5 +114,5 @@ void pieces_sent(int fd, struct socket_entry *entry, ssize_t result)
 	if (whole)
 		return;
 	set_partial(entry, false);
-	socket_move(fd, entry, PHASE_ASKED, PHASE_ASKED); /* what is watched changes */
+	socket_move(fd, entry, PHASE_ASKED, ON_REQUEST); /* what is watched changes */
 }

@@ -6,6 +6,7 @@
 #include "conn/attempt.h"
 #include "conn/datagram.h"
 #include "conn/feedback.h"
+#include "conn/connection_end.h"
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
 #include "dest/tries.h"
@@ -37,33 +38,23 @@ static bool ran_out(const struct attempt *try)
 static void settle_status(const struct attempt *try, int err)
 {
 	struct socket_entry *entry = socket_find(try->fd);
-	enum failure failure;
-	struct trial trial;
 	enum phase phase;
-	int64_t kept;
 
 	if (!entry)
 		return;
 	phase = LOAD(entry->phase);
 	if (err == 0 || err == EISCONN) {
-		if (phase == PHASE_CONNECTING || phase == PHASE_FAILED)
-			socket_move(try->fd, entry, phase, PHASE_OPEN);
+		socket_move(try->fd, entry, phase, ON_CONNECTED);
 		return;
 	}
 	if (err == EALREADY || err == EINTR)
 		return;
 	if (err == EINPROGRESS) { /* not answered but begun anew */
 		STORE(entry->since, monotonic());
-		socket_phase(try->fd, entry, PHASE_CONNECTING);
+		socket_move(try->fd, entry, phase, ON_BEGUN);
 		return;
 	}
-	failure = phase == PHASE_CONNECTING ? failure_of(err, false) : FAILURE_NONE;
-	if (failure && !trial_of(entry, &trial))
-		failure = FAILURE_NONE;
-	kept = failure ? flight_keep(entry) : 0;
-	if (socket_move(try->fd, entry, phase, PHASE_NONE) && failure)
-		outcome_failure(&trial, failure, err, 0);
-	flight_give_back(&trial, kept);
+	connection_failed(try->fd, entry, phase, ON_CALL_FAILED, failure_of(err, false), err);
 }
 
 /* A connect that did not work. pending: it goes on in the kernel, but the host's timeout is over.
@@ -75,8 +66,8 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 	int64_t kept = entry && failure ? flight_keep(entry) : 0;
 
 	/* Another thread may have closed the number meanwhile, and counted. */
-	if (entry &&
-	    !socket_move(try->fd, entry, PHASE_CONNECTING, pending ? PHASE_FAILED : PHASE_NONE)) {
+	if (entry && !socket_move(try->fd, entry, PHASE_CONNECTING,
+	                          pending ? ON_CONNECT_TIMED_OUT : ON_CALL_FAILED)) {
 		flight_give_back(&try->trial, kept);
 		return;
 	}
@@ -96,7 +87,7 @@ static void settle(struct attempt *try, int err)
 	if (try->status)
 		settle_status(try, err);
 	else if (err == 0 && entry)
-		socket_move(try->fd, entry, PHASE_CONNECTING, PHASE_OPEN);
+		socket_move(try->fd, entry, PHASE_CONNECTING, ON_CONNECTED);
 	else if (err == 0 && !socket_has_room(try->fd)) {
 		if (try->trial.probe && trial_stands(&try->trial))
 			outcome_success(&try->trial); /* nothing will tell more of it */
@@ -138,7 +129,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t finger
 	entry = socket_find(try->fd);
 	if (result > 0 && entry) {
 		err = errno;
-		socket_move(try->fd, entry, PHASE_OPEN, PHASE_ASKED);
+		socket_move(try->fd, entry, PHASE_OPEN, ON_REQUEST);
 		feedback_first(entry, fingerprint);
 		errno = err;
 	}
@@ -216,10 +207,7 @@ bool attempt_observed(int fd, int err)
 {
 	struct socket_entry *entry = socket_find(fd);
 	int saved = errno;
-	enum failure failure;
 	enum phase phase;
-	struct trial trial;
-	int64_t kept = 0;
 	bool moved;
 
 	if (!entry)
@@ -229,24 +217,14 @@ bool attempt_observed(int fd, int err)
 	phase = LOAD(entry->phase);
 	if (err == 0) {
 		if (phase == PHASE_CONNECTING)
-			socket_move(fd, entry, phase, PHASE_OPEN);
+			socket_move(fd, entry, phase, ON_CONNECTED);
 		return false;
 	}
 	if ((phase != PHASE_THROTTLED && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
 	     (phase != PHASE_ASKED || tcp_info_met(fd))) ||
 	    !socket_believe(fd, entry))
 		return false;
-	failure = phase == PHASE_THROTTLED ? FAILURE_NONE : failure_of(err, false);
-	if (failure && trial_of(entry, &trial))
-		kept = flight_keep(entry);
-	else
-		failure = FAILURE_NONE;
-	moved = socket_move(fd, entry, phase, PHASE_FAILED);
-	if (failure) {
-		if (moved)
-			outcome_failure(&trial, failure, err, 0);
-		flight_give_back(&trial, kept);
-	}
+	moved = connection_failed(fd, entry, phase, ON_ERROR_TOLD, failure_of(err, false), err);
 	errno = saved;
 	return moved && phase == PHASE_THROTTLED;
 }
@@ -271,7 +249,7 @@ void attempt_hung_up(int fd, int how)
 	struct socket_entry *entry = socket_find(fd);
 
 	if (entry && LOAD(entry->phase) == PHASE_THROTTLED) /* the next connect begins anew */
-		socket_phase(fd, entry, PHASE_NONE);
+		socket_move(fd, entry, PHASE_THROTTLED, ON_HUNG_UP);
 	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
 		return;
 	/* That the peer then closes too without a word is how one-way conversations end. */
@@ -281,7 +259,8 @@ void attempt_hung_up(int fd, int how)
 	}
 	if (attempt_is_ours(entry))
 		tcp_info_ask(fd, entry);
-	socket_phase(fd, entry, PHASE_DONE); /* a read of 0 from now on is the host's own doing */
+	/* A read of 0 from now on is the host's own doing. */
+	socket_move(fd, entry, LOAD(entry->phase), ON_HUNG_UP);
 }
 
 void attempt_end(int fd)

@@ -128,7 +128,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	return entry;
 }
 
-void socket_phase(int fd, struct socket_entry *entry, enum phase phase)
+static void set_phase(int fd, struct socket_entry *entry, enum phase phase)
 {
 	STORE(entry->phase, (uint8_t)phase);
 	land(entry, phase);
@@ -151,17 +151,20 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	return -1;
 }
 
-bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to)
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event)
 {
+	const struct move *move = &moves[from < PHASE_COUNT ? from : PHASE_NONE][event];
+	enum phase to = (enum phase)move->next;
 	uint8_t expected = (uint8_t)from;
 
-	if (!atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
+	if (move->outcome == MOVE_IMPOSSIBLE ||
+	    !atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
 		return false;
 	land(entry, to);
 	watch(fd, entry, to);
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
 		STORE(socket_at(twin)->traits, LOAD(entry->traits));
-		socket_phase(twin, socket_at(twin), to);
+		set_phase(twin, socket_at(twin), to);
 	}
 	return true;
 }

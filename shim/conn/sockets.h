@@ -11,6 +11,7 @@
 #ifndef RETRYBUDGET_CONN_SOCKETS_H
 #define RETRYBUDGET_CONN_SOCKETS_H
 
+#include "conn/states.h"
 #include "sys/blocks.h"
 #include "sys/cell.h"
 
@@ -30,19 +31,6 @@ enum {
 	/* Made by socket() for UDP, while the configuration asked for datagrams somewhere: with
 	 * READ and WRITE, and without an entry. */
 	WATCH_DATAGRAM = 0x80,
-};
-
-enum phase {
-	PHASE_NONE,
-	PHASE_CONNECTING, /* EINPROGRESS: the outcome is still to come */
-	PHASE_THROTTLED,  /* parked or redirected by us: its outcome says nothing of the peer */
-	PHASE_FAILED,     /* the error was reported; the kernel answers one more connect with it */
-	PHASE_OPEN,       /* connected, nothing sent or received yet */
-	PHASE_ASKED,      /* a request went out, no byte of a reply yet */
-	PHASE_ANSWERED,   /* bytes came since the last request */
-	PHASE_HEAD, /* an HTTP status of failure came, the rest of its head is still to come */
-	PHASE_DONE, /* the outcome is known, nothing more to learn */
-	PHASE_CUT,  /* ended by us as a server ends an idle one: what is sent goes nowhere */
 };
 
 enum {
@@ -161,12 +149,10 @@ static inline struct socket_entry *socket_find(int fd)
  * NULL: not tracked. */
 struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
 
-/* Sets what the phase wants watched. */
-void socket_phase(int fd, struct socket_entry *entry, enum phase phase);
-
-/* Moves the entry out of `from` if it is in it: one caller wins, so each outcome counts once. Other
- * numbers of the same socket move with it. */
-bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum phase to);
+/* What has happened to a connection in `from`: moves it as the state table says (states.def). One
+ * caller wins, so each outcome counts once. Other numbers of the same socket move with it. False:
+ * it is not in `from` any more, or nothing follows from the event there. */
+bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event);
 
 /* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
  * in `from`, has been moved to the only phase that can follow, and there is nothing more to do. */

@@ -3,6 +3,7 @@
 #include "conn/tcp_info.h"
 
 #include "config/current.h"
+#include "conn/connection_end.h"
 #include "conn/flight.h"
 #include "conn/loss.h"
 #include "conn/outcome.h"
@@ -311,8 +312,7 @@ void tcp_info_ask(int fd, struct socket_entry *entry)
 	struct tcp_info info;
 	struct trial trial;
 	enum failure failure;
-	int64_t kept;
-	bool alive;
+	bool alive, ours;
 
 	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
 	    !(phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
@@ -322,20 +322,17 @@ void tcp_info_ask(int fd, struct socket_entry *entry)
 	if ((phase != PHASE_CONNECTING && is_uneventful(fd, entry, &trial)) || !tcp_info(fd, &info))
 		goto out;
 	failure = read_info(fd, &info, entry, trial.destination, &alive);
-	kept = failure ? flight_keep(entry) : 0;
 	/* Only what would be counted is worth asking whether the number is still our socket. */
-	if ((failure || alive) && !thread_is_borrowed() && socket_believe(fd, entry) &&
-	    socket_move(fd, entry, phase, PHASE_DONE)) {
-		if (failure)
-			outcome_failure(&trial, failure, 0, 0);
-		else
-			outcome_success(&trial);
-	} else if (!failure && !alive && LOAD(entry->traits) & TRAIT_KEPT && is_ended(&info) &&
-	           !thread_is_borrowed() && socket_believe(fd, entry) &&
-	           socket_move(fd, entry, phase, PHASE_DONE)) {
+	ours = (failure || alive || (LOAD(entry->traits) & TRAIT_KEPT && is_ended(&info))) &&
+	       !thread_is_borrowed() && socket_believe(fd, entry);
+	if (!ours)
+		goto out;
+	if (failure)
+		connection_failed(fd, entry, phase, ON_LOST, failure, 0);
+	else if (!alive && socket_move(fd, entry, phase, ON_ENDED))
 		loss_seen(entry);
-	}
-	flight_give_back(&trial, kept);
+	else if (alive && socket_move(fd, entry, phase, ON_ANSWERED_UNSEEN))
+		outcome_success(&trial);
 out:
 	errno = saved;
 }

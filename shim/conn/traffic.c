@@ -66,7 +66,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		if (session_is_called()) {
 			/* It need not be asked how the connect went: bytes came. */
 			if (phase == PHASE_CONNECTING)
-				socket_move(fd, entry, phase, PHASE_OPEN);
+				socket_move(fd, entry, phase, ON_CONNECTED);
 			goto out;
 		}
 		count = 0; /* nobody can read them */
@@ -75,7 +75,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		if (result > 0)
 			exchange_end_head(fd, entry, parts, count, (size_t)result);
 		else if (result == 0 || (saved != EAGAIN && failure_of(saved, false)))
-			socket_move(fd, entry, phase, PHASE_DONE); /* and counted */
+			socket_move(fd, entry, phase, ON_ENDED); /* and counted */
 		goto out;
 	}
 	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&

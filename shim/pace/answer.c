@@ -129,10 +129,8 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 		errno = saved;
 		if (entry) {
 			atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
-			/* Other numbers of the socket move with it. */
-			if (!socket_move(try->fd, entry, (enum phase)atomic_load(&entry->phase),
-			                 PHASE_CUT))
-				socket_phase(try->fd, entry, PHASE_CUT);
+			socket_move(try->fd, entry, (enum phase)atomic_load(&entry->phase),
+			            ON_REFUSED);
 		}
 	} else {
 		try->told = ECONNRESET;

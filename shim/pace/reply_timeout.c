@@ -68,7 +68,7 @@ static void hang_up(int fd, struct socket_entry *entry)
 {
 	enum phase phase = LOAD(entry->phase);
 
-	socket_move(fd, entry, phase, PHASE_DONE);
+	socket_move(fd, entry, phase, ON_HUNG_UP);
 	real.shutdown(fd, SHUT_RDWR);
 }
 

@@ -194,9 +194,8 @@ Test(symbols, undefined_are_harmless)
 /* Our own files, one by one, have no such excuse. */
 Test(symbols, undefined_in_our_own_files_are_harmless)
 {
-	static const char *const rooms[] = {
-		"hook", "track", "budget", "pace", "report", "config"
-	};
+	static const char *const rooms[] = { "hook",   "admission", "pace",   "conn",   "dest",
+		                             "report", "region",    "config", "budget", "sys" };
 	char undefined[65536] = "\n", command[2 * PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++) {
@@ -242,9 +241,9 @@ static const char *resolved_with(const char *row)
 
 	snprintf(
 	    command, sizeof(command),
-	    "cd shim && d=%s && mkdir -p $d/hook && "
+	    "cd shim && d=%s && mkdir -p $d/sys && "
 	    "{ sed '/^#undef HOOK/,$d' sys/hooks.def; echo '%s'; "
-	    "sed -n '/^#undef HOOK/,$p' sys/hooks.def; } > $d/hook/hooks.def && "
+	    "sed -n '/^#undef HOOK/,$p' sys/hooks.def; } > $d/sys/hooks.def && "
 	    "printf '#include \"sys/real.h\"\\nint main(void) { bool all = real_resolve(); "
 	    "printf(\"%%%%d %%%%d\\\\n\", all, dlerror() == 0); return 0; }\\n' > $d/whole.c && "
 	    "${CC:-cc} -std=c11 -D_GNU_SOURCE -I$d -I. -o $d/whole $d/whole.c sys/real.c && "
@@ -269,10 +268,10 @@ Test(symbols, conditions_in_the_list_hold)
 	char command[2 * PATH_MAX];
 
 	snprintf(command, sizeof(command),
-	         "d=%s && mkdir -p $d/hook && cp shim/sys/real.h $d/hook && "
+	         "d=%s && mkdir -p $d/sys && cp shim/sys/real.h $d/sys && "
 	         "{ echo '#if 1'; echo '%s'; echo '#else'; echo '%s'; echo '#endif'; echo '#undef "
 	         "HOOK'; } "
-	         "> $d/hook/hooks.def && scripts/hooks man $d/hook/hooks.def | tail -n +3",
+	         "> $d/sys/hooks.def && scripts/hooks man $d/sys/hooks.def | tail -n +3",
 	         scratch(),
 	         "HOOK(int, one, (int fd,\n int n), (fd, n), RAW(x, fd), \"first, \"\n\"second\")",
 	         NO_SUCH_CALL("HOOK"));

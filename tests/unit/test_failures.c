@@ -201,10 +201,10 @@ Test(failures, the_story_of_another_is_not_believed)
 	int64_t detail;
 
 	failures_add(&destination, &first);
-	detail = destination.stories[0];
+	detail = destination.details[0];
 	cr_assert(claim(me(), NOW, &claimed));
 	failures_add(&destination, &second);
-	destination.stories[0] = detail;
+	destination.details[0] = detail;
 	cr_assert_not(failures_claim_request(&destination, 111, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.place, 5);

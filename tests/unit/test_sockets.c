@@ -87,14 +87,14 @@ Test(sockets, phases_say_what_is_watched)
 	int fd = tcp();
 	struct socket_entry *entry = enter(fd, PHASE_OPEN);
 
-	socket_phase(fd, entry, PHASE_ANSWERED);
+	cr_assert(socket_move(fd, entry, PHASE_OPEN, ON_WORDS));
 	cr_assert_not(socket_watched(fd) & WATCH_READ, "the rest of a reply tells nothing");
 	cr_assert(socket_watched(fd) & WATCH_WRITE, "the next request does");
 	entry->traits = TRAIT_SERVED;
-	socket_phase(fd, entry, PHASE_ASKED);
+	cr_assert(socket_move(fd, entry, PHASE_ANSWERED, ON_REQUEST));
 	cr_assert(socket_watched(fd) & WATCH_READ);
 	cr_assert_not(socket_watched(fd) & WATCH_WRITE);
-	socket_phase(fd, entry, PHASE_DONE);
+	cr_assert(socket_move(fd, entry, PHASE_ASKED, ON_ENDED));
 	cr_assert_not(socket_watched(fd) & (WATCH_READ | WATCH_WRITE));
 }
 
@@ -126,7 +126,7 @@ static void *settle(void *arg)
 {
 	struct race *race = arg;
 
-	race->won = socket_move(race->fd, race->entry, PHASE_ASKED, PHASE_DONE);
+	race->won = socket_move(race->fd, race->entry, PHASE_ASKED, ON_LOST);
 	return NULL;
 }
 
@@ -140,7 +140,7 @@ Test(sockets, of_racing_threads_one_settles_an_outcome)
 		pthread_t threads[8];
 		int won = 0;
 
-		socket_phase(fd, entry, PHASE_ASKED);
+		entry->phase = PHASE_ASKED;
 		for (int i = 0; i < 8; i++) {
 			races[i] = (struct race) { fd, entry, 0 };
 			pthread_create(&threads[i], NULL, settle, &races[i]);

@@ -12,7 +12,6 @@
 #define socket_limit       stepped_limit
 #define socket_cookie      stepped_cookie
 #define socket_enter       stepped_enter
-#define socket_phase       stepped_phase
 #define socket_move        stepped_move
 #define socket_identify    stepped_identify
 #define socket_believe     stepped_believe
@@ -101,7 +100,7 @@ static void learn(int who)
 	struct socket_entry *entry = socket_find(FD);
 
 	if (!entry || !socket_believe(FD, entry) ||
-	    !socket_move(FD, entry, PHASE_CONNECTING, who ? PHASE_FAILED : PHASE_OPEN))
+	    !socket_move(FD, entry, PHASE_CONNECTING, who ? ON_ERROR_TOLD : ON_CONNECTED))
 		return;
 	saw[who].moved = true;
 	saw[who].slot = (step(), entry->slot);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* How a connection fails: each step once, in the only order that keeps breaker and counts right. */
+#include "conn/connection_end.h"
+
+#include "conn/flight.h"
+
+bool connection_failed(int fd, struct socket_entry *entry, enum phase from, enum socket_event event,
+                       enum failure failure, int err)
+{
+	struct trial trial;
+	bool counts =
+	    failure && moves[from][event].outcome == MOVE_FAILURE && trial_of(entry, &trial);
+	int64_t kept = counts ? flight_keep(entry) : 0;
+	bool moved = socket_move(fd, entry, from, event);
+
+	if (!counts)
+		return moved;
+	if (moved)
+		outcome_failure(&trial, failure, err, 0);
+	flight_give_back(&trial, kept);
+	return moved;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The state table (states.def) as data: state and event to the next state and the outcome. Pure. */
+#ifndef RETRYBUDGET_CONN_STATES_H
+#define RETRYBUDGET_CONN_STATES_H
+
+#include <stdint.h>
+
+enum phase {
+#define PHASE(name, meaning) PHASE_##name,
+#include "conn/states.def"
+	PHASE_COUNT,
+};
+
+enum socket_event {
+#define ON(name, meaning) ON_##name,
+#include "conn/states.def"
+	ON_COUNT,
+};
+
+/* Of the attempt that the connection is. */
+enum move_outcome {
+	MOVE_IMPOSSIBLE, /* this event does not come in this state: nothing happens */
+	MOVE_NOTHING,
+	MOVE_SUCCESS,
+	MOVE_FAILURE,
+};
+
+struct move {
+	uint8_t next;    /* enum phase */
+	uint8_t outcome; /* enum move_outcome */
+};
+
+extern const struct move moves[PHASE_COUNT][ON_COUNT];
+
+#endif
