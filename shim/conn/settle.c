@@ -4,9 +4,9 @@
 #include "conn/settle.h"
 
 #include "conn/attempt.h"
+#include "conn/connection_end.h"
 #include "conn/datagram.h"
 #include "conn/feedback.h"
-#include "conn/connection_end.h"
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
 #include "dest/tries.h"

@@ -3,9 +3,7 @@
 #include "conn/release.h"
 #include "conn/settle.h"
 #include "hook/hook.h"
-#include "hook/tls.h"
-#include "pace/pace.h"
-#include "pace/timeouts.h"
+#include "hook/opening.h"
 #include "sys/thread.h"
 
 #include <errno.h>
@@ -22,11 +20,8 @@ static inline int connect_by(int (*next)(int, const struct sockaddr *, socklen_t
 		release_options(fd); /* throttled before, perhaps: another address, or none */
 		return next(fd, address, len); /* not ours to judge */
 	}
-	if (!pace(&try))
+	if (!opening_goes(&try))
 		return attempt_refused(&try);
-	attempt_start(&try);
-	tls_look(&try);
-	timeouts_begin(&try);
 	do
 		result = next(fd, address, len);
 	while (timeouts_again(&try, result));

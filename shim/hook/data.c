@@ -7,10 +7,8 @@
 #include "conn/settle.h"
 #include "hook/datagram_calls.h"
 #include "hook/hook.h"
+#include "hook/opening.h"
 #include "hook/timed_reads.h"
-#include "hook/tls.h"
-#include "pace/pace.h"
-#include "pace/timeouts.h"
 
 ssize_t recv(int fd, void *data, size_t n, int flags)
 {
@@ -94,12 +92,9 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags,
 		                    fingerprint);
 	}
-	if (!pace(&try))
+	if (!opening_goes(&try))
 		return attempt_refused(&try);
-	attempt_start(&try);
-	tls_look(&try);
 	fingerprint = traffic_look(fd, data, n);
-	timeouts_begin(&try);
 	do
 		result = real.sendto(fd, data, n, flags, to, len);
 	while (timeouts_again(&try, result));
@@ -119,12 +114,9 @@ static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *
 		fingerprint = traffic_look_message(fd, message);
 		return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, fingerprint);
 	}
-	if (!pace(&try))
+	if (!opening_goes(&try))
 		return attempt_refused(&try);
-	attempt_start(&try);
-	tls_look(&try);
 	fingerprint = traffic_look_message(fd, message);
-	timeouts_begin(&try);
 	do
 		result = real.sendmsg(fd, message, flags);
 	while (timeouts_again(&try, result));

@@ -5,6 +5,7 @@
 #define RETRYBUDGET_TESTS_CONFIG_FIXTURE_H
 
 #include "config/config.h"
+#include "config/read.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -81,6 +82,23 @@ static inline int read_text(const char *text)
 static inline void expect_said(const char *what)
 {
 	cr_expect(strstr(said, what), "expected to read: %s\nbut was told:\n%s", what, said);
+}
+
+/* Reads text as the whole file, which has to be good, and notes where each key stands; said is
+ * empty then. */
+static inline void read_well(const char *text, struct origins *origins)
+{
+	struct source source = {
+		.file = path, .mode = MODE_AS_IN_FILE, .origins = origins, .complain = note
+	};
+	struct identity identity;
+	uint32_t fingerprint;
+
+	write_bytes(text, strlen(text));
+	said[0] = '\0';
+	memset(origins, 0, sizeof(*origins));
+	cr_assert_eq(config_read_source(&config, &source, &identity, &fingerprint), READING_GOOD,
+	             "%s", said);
 }
 
 #endif

@@ -9,17 +9,7 @@ static struct origins origins;
 
 static int told_of(const char *text)
 {
-	struct source source = {
-		.file = path, .mode = MODE_AS_IN_FILE, .origins = &origins, .complain = note
-	};
-	struct identity identity;
-	uint32_t fingerprint;
-
-	write_bytes(text, strlen(text));
-	said[0] = '\0';
-	memset(&origins, 0, sizeof(origins));
-	cr_assert_eq(config_read_source(&config, &source, &identity, &fingerprint), READING_GOOD,
-	             "%s", said);
+	read_well(text, &origins);
 	return dangers_check(&config, &origins, path, note);
 }
 
