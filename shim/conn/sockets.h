@@ -100,8 +100,8 @@ struct socket_entry {
 
 #define COOKIE_NONE UINT64_MAX
 
-extern _Atomic(uint8_t) socket_watch[SOCKETS];
-extern block_base socket_blocks[BLOCKS];
+extern HIDDEN _Atomic(uint8_t) socket_watch[SOCKETS];
+extern HIDDEN block_base socket_blocks[BLOCKS];
 
 /* The kernel's identity of a socket: the same through dup and fork, new when the number is given
  * out again. COOKIE_NONE: the kernel has none; 0: this is no socket, or nothing may be asked of it.

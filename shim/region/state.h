@@ -14,9 +14,9 @@ enum state {
 	STATE_OFF, /* switched off, a second copy, or a fault: everything passes */
 };
 
-extern _Atomic(int) shim_state;
-extern struct region *shim_region;  /* not NULL once READY */
-extern const char *shim_scope_note; /* why the shared region could not be had, or NULL */
+extern HIDDEN _Atomic(int) shim_state;
+extern HIDDEN struct region *shim_region; /* not NULL once READY */
+extern const char *shim_scope_note;       /* why the shared region could not be had, or NULL */
 
 static inline bool shim_ready(void)
 {

@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Said of a declaration too, and not only by -fvisibility of the definition: reached without a load
+ * of its address from the global offset table. */
+#define HIDDEN __attribute__((visibility("hidden")))
+
 typedef _Atomic(int64_t) cell64 __attribute__((aligned(8)));
 typedef _Atomic(uint64_t) ucell64 __attribute__((aligned(8)));
 

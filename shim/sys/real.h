@@ -7,6 +7,8 @@
 #ifndef RETRYBUDGET_SYS_REAL_H
 #define RETRYBUDGET_SYS_REAL_H
 
+#include "sys/cell.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -45,7 +47,7 @@ struct real_calls {
 #include "sys/hooks.def"
 };
 
-extern struct real_calls real;
+extern HIDDEN struct real_calls real;
 
 /* Resolves the whole table through RTLD_NEXT. False if a call is missing that is not optional; a
  * missing one's entry keeps its stand-in. Call from the constructor. */
@@ -69,7 +71,7 @@ struct libc_calls {
 	int (*connect)(int fd, const struct sockaddr *address, socklen_t len);
 };
 
-extern struct libc_calls libc_own;
+extern HIDDEN struct libc_calls libc_own;
 
 /* CLOCK_MONOTONIC in ns. */
 static inline int64_t monotonic(void)

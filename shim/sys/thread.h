@@ -7,6 +7,8 @@
 #ifndef RETRYBUDGET_SYS_THREAD_H
 #define RETRYBUDGET_SYS_THREAD_H
 
+#include "sys/cell.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +45,7 @@ struct thread_facts {
 	uint64_t tries[THREAD_TRIES];
 };
 
-extern __thread struct thread_facts thread_facts;
+extern HIDDEN __thread struct thread_facts thread_facts;
 
 /* Prepares fork detection and the seed. Call from the constructor. False: the kernel does not help
  * to tell forks, and each look costs a system call. */
