@@ -13,7 +13,6 @@
 #include "conn/tls_session.h"
 #include "dest/demand.h"
 #include "dest/tries.h"
-#include "region/state.h"
 #include "sys/cell.h"
 #include "sys/memory.h"
 #include "sys/real.h"
@@ -94,32 +93,7 @@ out:
 	return result;
 }
 
-/* The commonest answer of all to a program that waits for events: nothing there yet. */
-static bool may_be_nothing_yet(const struct socket_entry *entry, int flags)
-{
-	unsigned int known = TRAIT_WAITED | (flags & MSG_DONTWAIT ? 0 : TRAIT_NOWAIT);
-
-	return (LOAD(entry->traits) & known) == known;
-}
-
 /* Apart, so that a reply pays for no frame. */
-static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
-{
-	return errno == EAGAIN ? -1 : received(fd, -1, 0, flags, NULL, 0);
-}
-
-/* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
-static bool is_unchanged(const struct socket_entry *entry)
-{
-	return (uint32_t)LOAD(shim_region->changes) + 1 == LOAD(entry->seen_changes);
-}
-
-/* What need not be looked at but for its first line. data: n bytes. */
-static bool is_plain(const struct socket_entry *entry, const void *data, size_t n)
-{
-	return !(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n));
-}
-
 static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, size_t wanted,
                                                       int flags, const void *data)
 {
@@ -130,17 +104,38 @@ static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, si
 	return received(fd, result, wanted, flags, &part, data && !(flags & MSG_TRUNC));
 }
 
+/* The commonest answer of all to a program that waits for events: nothing there yet. */
+static bool may_be_nothing_yet(const struct socket_entry *entry, int flags)
+{
+	unsigned int known = LOAD(entry->traits) | (flags & MSG_DONTWAIT ? TRAIT_NOWAIT : 0);
+
+	return !(~known & (TRAIT_WAITED | TRAIT_NOWAIT));
+}
+
+/* Likewise. */
+static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
+{
+	return errno == EAGAIN ? -1 : received(fd, -1, 0, flags, NULL, 0);
+}
+
+/* A reply on a kept connection of which no more than the first line need be looked at. data: n
+ * bytes. */
+static inline bool is_common(int fd, int flags, const void *data, size_t n)
+{
+	struct socket_entry *entry = socket_at(fd);
+
+	return !(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && traffic_is_unchanged(entry) &&
+	       !thread_facts.stuck &&
+	       (!(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
+	       socket_exchange(fd, entry, PHASE_ASKED);
+}
+
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
 {
-	if (result > 0) {
-		struct socket_entry *entry = socket_at(fd);
-
-		if (!(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && is_unchanged(entry) &&
-		    !thread_facts.stuck && is_plain(entry, data, (size_t)result) &&
-		    socket_exchange(fd, entry, PHASE_ASKED))
-			return result;
-	} else if (result < 0) {
-		if (socket_watched(fd) & WATCH_SERVER)
+	if (result > 0 && is_common(fd, flags, data, (size_t)result))
+		return result;
+	if (result < 0) {
+		if (LOAD(socket_watch[fd]) & WATCH_SERVER)
 			return result;
 		if (may_be_nothing_yet(socket_at(fd), flags))
 			return nothing_yet(fd, flags);
@@ -164,7 +159,7 @@ static struct socket_entry *looked_at(int fd)
 {
 	const struct socket_entry *entry = socket_at(fd);
 
-	return is_unchanged(entry) || socket_watched(fd) & WATCH_SERVER ||
+	return traffic_is_unchanged(entry) || socket_watched(fd) & WATCH_SERVER ||
 	               LOAD(entry->phase) == PHASE_THROTTLED
 	           ? NULL
 	           : socket_find(fd);
@@ -203,8 +198,6 @@ uint32_t traffic_begin(int fd, uint32_t fingerprint)
 
 	if (!(LOAD(entry->traits) & TRAIT_HTTP))
 		return fingerprint;
-	if (is_unchanged(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
-		return TRAFFIC_BEGUN;
 	return exchange_begin(fd, fingerprint);
 }
 
@@ -239,7 +232,7 @@ out:
 	return result;
 }
 
-static __attribute__((noinline)) ssize_t not_sent(int fd, ssize_t result, int flags)
+ssize_t traffic_not_sent(int fd, ssize_t result, int flags)
 {
 	exchange_take_back(fd);
 	return sent(fd, result, flags, 0);
@@ -252,8 +245,6 @@ ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t fingerprint)
 	if (LOAD(entry->traits) & TRAIT_PARTIAL)
 		pieces_sent(fd, entry, result);
 	if (fingerprint == TRAFFIC_BEGUN)
-		return result > 0 ? result : not_sent(fd, result, flags);
-	if (result > 0 && is_unchanged(entry) && socket_exchange(fd, entry, PHASE_ANSWERED))
-		return result;
+		return result > 0 ? result : traffic_not_sent(fd, result, flags);
 	return sent(fd, result, flags, fingerprint);
 }

@@ -8,10 +8,19 @@
 #define RETRYBUDGET_CONN_TRAFFIC_H
 
 #include "conn/sockets.h"
+#include "conn/tls_session.h"
+#include "region/state.h"
+#include "sys/cell.h"
 
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+
+/* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
+static inline bool traffic_is_unchanged(const struct socket_entry *entry)
+{
+	return (uint32_t)LOAD(shim_region->changes) + 1 == LOAD(entry->seen_changes);
+}
 
 /* wanted: bytes asked for; flags: as for recv, 0 for read; data: where the kernel has just put what
  * was received, NULL if nowhere that can be looked at. */
@@ -20,6 +29,25 @@ ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const
 /* The same of a message in parts. */
 ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
                                const struct iovec *parts, size_t count);
+
+/* Begins the exchange of a kept connection on which all is well: then nothing need be looked at, and
+ * nothing but traffic_went() has to hear of the request. Before the call, for another thread may
+ * have the reply before that returns. */
+static inline bool traffic_begins(int fd)
+{
+	struct socket_entry *entry = socket_at(fd);
+
+	return traffic_is_unchanged(entry) && !session_is_called() &&
+	       socket_exchange(fd, entry, PHASE_ANSWERED);
+}
+
+/* It did not go. */
+ssize_t traffic_not_sent(int fd, ssize_t result, int flags);
+
+static inline ssize_t traffic_went(int fd, ssize_t result, int flags)
+{
+	return result > 0 ? result : traffic_not_sent(fd, result, flags);
+}
 
 /* What is to be known of a request before it is sent, for traffic_sent(): 0 for most. The parts of
  * a message: of the first of them. Nothing is read that the kernel could not read. */

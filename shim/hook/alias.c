@@ -14,7 +14,7 @@ ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags)
 {
 	if (READS(fd))
 		return real.__recv_chk(fd, data, n, space, flags);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(socket_watched(fd)))
 		return recv_chk_timed(fd, data, n, space, flags);
 	return traffic_received(fd, real.__recv_chk(fd, data, n, space, flags), n, flags, data);
 }
@@ -24,7 +24,7 @@ ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags, st
 {
 	if (READS(fd))
 		return real.__recvfrom_chk(fd, data, n, space, flags, from, len);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(socket_watched(fd)))
 		return recvfrom_chk_timed(fd, data, n, space, flags, from, len);
 	return traffic_received(fd, real.__recvfrom_chk(fd, data, n, space, flags, from, len), n,
 	                        flags, data);
@@ -34,7 +34,7 @@ ssize_t __read_chk(int fd, void *data, size_t n, size_t space)
 {
 	if (READS(fd))
 		return real.__read_chk(fd, data, n, space);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(socket_watched(fd)))
 		return read_chk_timed(fd, data, n, space);
 	return traffic_received(fd, real.__read_chk(fd, data, n, space), n, 0, data);
 }
@@ -43,7 +43,7 @@ ssize_t __read(int fd, void *data, size_t n)
 {
 	if (READS(fd))
 		return real.__read(fd, data, n);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(socket_watched(fd)))
 		return read_timed(real.__read, fd, data, n);
 	return traffic_received(fd, real.__read(fd, data, n), n, 0, data);
 }

@@ -87,7 +87,7 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
 {
 	if (READS(fd))
 		return real.recvmmsg(fd, messages, n, flags, timeout);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(socket_watched(fd)))
 		return recvmmsg_timed(fd, messages, n, flags, timeout);
 	return batch_received(fd, real.recvmmsg(fd, messages, n, flags, timeout), messages, flags);
 }
@@ -97,7 +97,7 @@ int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags, vo
 {
 	if (READS(fd))
 		return real.__recvmmsg64(fd, messages, n, flags, timeout);
-	if (IS_TIMED(fd) && !reply_comes(fd, n, (int)flags))
+	if (IS_TIMED(socket_watched(fd)) && !reply_comes(fd, n, (int)flags))
 		return -1;
 	return batch_received(fd, real.__recvmmsg64(fd, messages, n, flags, timeout), messages,
 	                      flags);
@@ -134,7 +134,7 @@ static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_o
 
 	if (!WRITES(to) && HELD(to, &fingerprint, 0, n, &result))
 		return file_is_held(result);
-	if (!READS(from) && IS_TIMED(from) && !(flags & SPLICE_F_NONBLOCK) &&
+	if (!READS(from) && IS_TIMED(socket_watched(from)) && !(flags & SPLICE_F_NONBLOCK) &&
 	    !reply_comes(from, n, 0))
 		return -1;
 	result = real.splice(from, from_offset, to, to_offset, n, flags);

@@ -12,18 +12,22 @@
 
 ssize_t recv(int fd, void *data, size_t n, int flags)
 {
-	if (READS(fd))
+	unsigned int watched = socket_watched(fd);
+
+	if (likely(!(watched & WATCH_READ)))
 		return real.recv(fd, data, n, flags);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(watched))
 		return recv_timed(real.recv, fd, data, n, flags);
 	return traffic_received(fd, real.recv(fd, data, n, flags), n, flags, data);
 }
 
 ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from, socklen_t *len)
 {
-	if (READS(fd))
+	unsigned int watched = socket_watched(fd);
+
+	if (likely(!(watched & WATCH_READ)))
 		return real.recvfrom(fd, data, n, flags, from, len);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(watched))
 		return recvfrom_timed(fd, data, n, flags, from, len);
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags, data);
 }
@@ -31,11 +35,12 @@ ssize_t recvfrom(int fd, void *data, size_t n, int flags, struct sockaddr *from,
 static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int fd,
                                  struct msghdr *message, int flags)
 {
+	unsigned int watched = socket_watched(fd);
 	ssize_t result;
 
-	if (READS(fd))
+	if (likely(!(watched & WATCH_READ)))
 		return next(fd, message, flags);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(watched))
 		return recvmsg_timed(next, fd, message, flags);
 	result = next(fd, message, flags);
 	return traffic_received_parts(
@@ -57,20 +62,23 @@ ssize_t __recvmsg64(int fd, struct msghdr *message, int flags)
 
 ssize_t read(int fd, void *data, size_t n)
 {
-	if (READS(fd))
+	unsigned int watched = socket_watched(fd);
+
+	if (likely(!(watched & WATCH_READ)))
 		return real.read(fd, data, n);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(watched))
 		return read_timed(real.read, fd, data, n);
 	return traffic_received(fd, real.read(fd, data, n), n, 0, data);
 }
 
 ssize_t readv(int fd, const struct iovec *parts, int n)
 {
+	unsigned int watched = socket_watched(fd);
 	ssize_t result;
 
-	if (READS(fd))
+	if (likely(!(watched & WATCH_READ)))
 		return real.readv(fd, parts, n);
-	if (IS_TIMED(fd))
+	if (IS_TIMED(watched))
 		return readv_timed(fd, parts, n);
 	result = real.readv(fd, parts, n);
 	return traffic_received_parts(fd, result, room(result, parts, (size_t)n), 0, parts,
@@ -142,6 +150,8 @@ ssize_t send(int fd, const void *data, size_t n, int flags)
 {
 	if (WRITES(fd))
 		return real.send(fd, data, n, flags);
+	if (traffic_begins(fd))
+		return traffic_went(fd, real.send(fd, data, n, flags), flags);
 	return send_watched(real.send, fd, data, n, flags);
 }
 
@@ -156,6 +166,8 @@ static __attribute__((noinline)) ssize_t sendto_watched(int fd, const void *data
 		return datagram_sendto(fd, data, n, flags, to, len);
 	if (flags & MSG_FASTOPEN)
 		return open_to(fd, data, n, flags, to, len);
+	if (traffic_begins(fd))
+		return traffic_went(fd, real.sendto(fd, data, n, flags, to, len), flags);
 	fingerprint = traffic_look(fd, data, n);
 	if (n && HELD(fd, &fingerprint, flags, n, &result))
 		return result;
@@ -182,6 +194,8 @@ static __attribute__((noinline)) ssize_t sendmsg_watched(ssize_t (*next)(int, co
 		return datagram_sendmsg(fd, message, flags);
 	if (flags & MSG_FASTOPEN)
 		return open_with(fd, message, flags);
+	if (traffic_begins(fd))
+		return traffic_went(fd, next(fd, message, flags), flags);
 	fingerprint = traffic_look_message(fd, message);
 	if (HELD(fd, &fingerprint, flags, message_size(message), &result))
 		return result;
@@ -223,6 +237,8 @@ ssize_t write(int fd, const void *data, size_t n)
 {
 	if (WRITES(fd))
 		return real.write(fd, data, n);
+	if (traffic_begins(fd))
+		return traffic_went(fd, real.write(fd, data, n), 0);
 	return write_watched(real.write, fd, data, n);
 }
 
@@ -234,6 +250,8 @@ static __attribute__((noinline)) ssize_t writev_watched(int fd, const struct iov
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_writev(fd, parts, n);
+	if (traffic_begins(fd))
+		return traffic_went(fd, real.writev(fd, parts, n), 0);
 	fingerprint = traffic_look_parts(fd, parts, count);
 	if (HELD(fd, &fingerprint, 0, parts_size(parts, count), &result))
 		return result;

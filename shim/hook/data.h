@@ -13,7 +13,7 @@
 #define WRITES(fd) likely(!(socket_watched(fd) & WATCH_WRITE))
 
 /* Of a number that is watched for reading: datagrams have the bit too. */
-#define IS_TIMED(fd) (!likely(!(socket_watched(fd) & WATCH_TIMED)))
+#define IS_TIMED(watched) (!likely(!((watched)&WATCH_TIMED)))
 
 /* How much room the host gave: a read of nothing into nothing is not the end of a connection. Only
  * looked at after a call that returned 0, when the kernel has read the same memory. */

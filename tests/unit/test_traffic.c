@@ -220,6 +220,30 @@ Test(traffic, errno_and_result_are_kept)
 	cr_expect_eq(errno, ECONNRESET);
 }
 
+/* All is well: the turn begins before the call, and is taken back if nothing went. */
+Test(traffic, a_request_that_did_not_go_on_a_calm_connection_is_not_waited_for)
+{
+	struct talk talk = talk_start();
+	struct socket_entry *entry;
+
+	for (int i = 0; i < 200 && !traffic_begins(talk.host); i++) { /* until the buckets are full */
+		host_send(talk.host, "ask");
+		peer_says(&talk, "say");
+		cr_assert_eq(host_recv(talk.host, 8, 0), 3);
+	}
+	entry = socket_find(talk.host);
+	cr_assert_eq(entry->phase, PHASE_ASKED);
+	errno = EAGAIN;
+	cr_expect_eq(traffic_went(talk.host, -1, MSG_DONTWAIT), -1);
+	cr_expect_eq(errno, EAGAIN);
+	cr_expect_eq(entry->phase, PHASE_ANSWERED);
+	cr_expect(socket_watched(talk.host) & WATCH_WRITE);
+	cr_assert(traffic_begins(talk.host));
+	cr_expect_eq(traffic_went(talk.host, 3, 0), 3);
+	cr_expect_eq(entry->phase, PHASE_ASKED);
+	cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
+}
+
 /* Raw calls change what a number stands for, and no hook sees it. */
 Test(traffic, another_socket_on_the_number_is_not_believed)
 {

@@ -105,6 +105,8 @@ static inline ssize_t host_send(int fd, const char *text)
 
 	if (!(socket_watched(fd) & WATCH_WRITE))
 		return send(fd, text, n, MSG_NOSIGNAL);
+	if (traffic_begins(fd))
+		return traffic_went(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL);
 	fingerprint = traffic_begin(fd, traffic_look(fd, text, n));
 	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, fingerprint);
 }
