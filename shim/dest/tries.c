@@ -6,8 +6,6 @@
 #include "dest/demand.h"
 #include "sys/real.h"
 
-#include <string.h>
-
 #define SLOT_SHIFT 48
 #define STUCK      (UINT64_C(1) << 47)
 #define UNIT_SHIFT 20
@@ -19,17 +17,7 @@
 
 static uint64_t *tries(void)
 {
-	struct thread_facts *mine = &thread_facts;
-	int32_t process = thread_process();
-
-	/* A forked child has its parent's. */
-	if (mine->tries_of != process) {
-		memset(mine->tries, 0, sizeof(mine->tries));
-		mine->row = mine->tried = 0;
-		mine->stuck = false;
-		mine->tries_of = process;
-	}
-	return mine->tries;
+	return thread_mine()->tries;
 }
 
 static bool is_of(uint64_t word, uint32_t slot)
@@ -51,7 +39,7 @@ static void put(uint32_t slot, uint64_t flag, int64_t now)
 			place = &words[i];
 			break;
 		}
-		if ((words[i] & TIME_MASK) < (*place & TIME_MASK) || words[i] == 0)
+		if ((words[i] & TIME_MASK) < (*place & TIME_MASK)) /* a free one has no time */
 			place = &words[i];
 	}
 	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flag |

@@ -19,8 +19,7 @@
 
 __thread struct thread_facts thread_facts;
 
-/* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
-static _Atomic(int32_t) *process_page;
+_Atomic(int32_t) *thread_page;
 #define FIRST 1 /* place on it: not wiped yet */
 static uint64_t seed;
 
@@ -36,68 +35,57 @@ bool thread_setup(void)
 	if (page == MAP_FAILED)
 		return false;
 	if (madvise(page, size, MADV_WIPEONFORK) == 0) {
-		process_page = page;
-		process_page[FIRST] = 1;
+		thread_page = page;
+		thread_page[FIRST] = 1;
 	} else {
 		munmap(page, size);
 	}
-	return process_page != NULL;
+	return thread_page != NULL;
 }
 
 bool thread_is_of_first(void)
 {
-	return process_page &&
-	       atomic_load_explicit(&process_page[FIRST], memory_order_relaxed) != 0;
+	return thread_page &&
+	       atomic_load_explicit(&thread_page[FIRST], memory_order_relaxed) != 0;
 }
 
-int32_t thread_process(void)
+int32_t thread_ask_process(void)
 {
-	int32_t process;
+	int32_t process = getpid();
 
-	if (!process_page)
-		return getpid();
-	process = atomic_load_explicit(process_page, memory_order_relaxed);
-	if (process == 0) {
-		process = getpid();
-		atomic_store_explicit(process_page, process, memory_order_relaxed);
-	}
+	if (thread_page)
+		STORE(*thread_page, process);
 	return process;
 }
 
 int32_t thread_process_noted(void)
 {
-	return process_page ? atomic_load_explicit(process_page, memory_order_relaxed) : getpid();
+	return thread_page ? LOAD(*thread_page) : getpid();
 }
 
 bool thread_is_borrowed(void)
 {
-	int32_t process = process_page ? thread_process_noted() : 0;
+	int32_t process = thread_page ? thread_process_noted() : 0;
 
 	return process != 0 && process != getpid();
 }
 
-struct thread_facts *thread_mine(void)
+struct thread_facts *thread_renew(int32_t process)
 {
 	struct thread_facts *mine = &thread_facts;
-	int32_t process = thread_process();
+	uint64_t mix;
 
-	if (mine->process != process) {
-		uint64_t mix;
-
-		mine->id = (int32_t)syscall(SYS_gettid);
-		mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
-		mine->random = random_next(&mix);
-		mine->worked_off &= ~THREAD_TRIED;
-		mine->served = 0;
-		mine->serves_many = false;
-		mine->process = process;
-	}
+	mine->id = (int32_t)syscall(SYS_gettid);
+	mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
+	mine->random = random_next(&mix);
+	mine->worked_off &= ~THREAD_TRIED;
+	mine->served = 0;
+	mine->serves_many = false;
+	mine->stuck = false;
+	mine->row = mine->tried = 0;
+	memset(mine->tries, 0, sizeof(mine->tries));
+	mine->process = process;
 	return mine;
-}
-
-int32_t thread_id(void)
-{
-	return thread_mine()->id;
 }
 
 uint64_t *thread_random(void)

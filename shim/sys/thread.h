@@ -29,18 +29,17 @@ struct thread_facts {
 	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
 	uint64_t random;                  /* state of the jitter's generator */
 	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
-	int32_t process;                  /* the pid for which the two below hold */
+	int32_t process;                  /* the pid for which the rest holds */
 	int32_t id;
 	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
 	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
 	const void *session; /* the TLS session in a call of which it is (conn/tls_session.h) */
 	int32_t served;      /* the served connection that it read from last, + 1; 0 = none */
 	bool serves_many;    /* it has had two of them open at a time: an event loop */
-	/* What it has tried lately (dest/tries.h): the process that this holds for, whether any
-	 * try failed with nothing else done since, refusals in a row, tries in all, and when the
-	 * last refusal was. */
+	/* What it has tried lately (dest/tries.h): whether any try failed with nothing else done
+	 * since, refusals in a row, tries in all, and when the last refusal was. */
 	bool stuck;
-	int32_t tries_of, row, tried;
+	int32_t row, tried;
 	int64_t row_at; /* ns */
 	uint64_t tries[THREAD_TRIES];
 };
@@ -55,20 +54,40 @@ bool thread_setup(void);
  * was forked, nor where the kernel does not help to tell. */
 bool thread_is_of_first(void);
 
+/* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
+extern HIDDEN _Atomic(int32_t) *thread_page;
+
+/* The slow half of thread_process(), and of thread_mine(). */
+int32_t thread_ask_process(void);
+struct thread_facts *thread_renew(int32_t process);
+
+/* The process that this memory belongs to: the parent's in a vfork child. */
+static inline int32_t thread_process(void)
+{
+	int32_t process = thread_page ? LOAD(*thread_page) : 0;
+
+	return process ? process : thread_ask_process();
+}
+
 /* The facts of this thread, for this process: what was of a parent is gone. */
-struct thread_facts *thread_mine(void);
+static inline struct thread_facts *thread_mine(void)
+{
+	int32_t process = thread_process();
+
+	return thread_facts.process == process ? &thread_facts : thread_renew(process);
+}
 
 /* The kernel's id of this thread, also right after fork. Async-signal-safe. */
-int32_t thread_id(void);
+static inline int32_t thread_id(void)
+{
+	return thread_mine()->id;
+}
 
 /* True in a vfork child, which runs in its parent's memory with descriptors of its own. One system
  * call. False where it cannot be told. */
 bool thread_is_borrowed(void);
 
-/* The process that this memory belongs to: the parent's in a vfork child. */
-int32_t thread_process(void);
-
-/* The same, or 0 in a forked process of which nothing has been noted yet: what it has then is all
+/* As thread_process(), or 0 in a forked process of which nothing has been noted yet: what it has then is all
  * its parent's. Notes nothing itself, for who closes an inherited descriptor may be a vfork child,
  * and would put its own number in the place of its parent's, for good. */
 int32_t thread_process_noted(void);
