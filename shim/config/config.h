@@ -99,6 +99,4 @@ int config_read(struct config *config, const char *file, bool missing_ok, config
 /* The policy index for a target: the most specific pattern wins, then the first in the file. */
 int config_match(const struct config *config, const struct target *target);
 
-/* --- the configuration of this process (config/current.c) --- */
-
 #endif

@@ -27,7 +27,7 @@
 #define SETTLED_AFTER 2 /* s: a file younger than this may change again within its mtime's tick */
 
 static struct config slots[SLOTS];
-static _Atomic(const struct config *) current;
+_Atomic(const struct config *) config_in_force;
 
 static cell64 checked_at; /* ns */
 static cell64 claimed_at; /* ns, 0 = nobody is loading */
@@ -138,18 +138,13 @@ const struct config *config_start(bool secure)
 		memcpy(ask.path, CONFIG_SYSTEM_FILE, sizeof(CONFIG_SYSTEM_FILE));
 	seen.complained = load(&slots[0], NULL) == READING_FAILED;
 	slots[0].serial = 1;
-	atomic_store(&current, &slots[0]);
+	atomic_store(&config_in_force, &slots[0]);
 	return &slots[0];
 }
 
 bool config_asked_off(void)
 {
 	return ask.mode == MODE_OFF;
-}
-
-const struct config *config_current(void)
-{
-	return atomic_load_explicit(&current, memory_order_acquire);
 }
 
 /* Elects one thread per interval, by the time. */
@@ -201,7 +196,7 @@ static bool look(const struct config *old)
 	if (result != READING_GOOD && result != READING_FLAWED)
 		return false;
 	spare->serial = old->serial + 1;
-	atomic_store_explicit(&current, spare, memory_order_release);
+	atomic_store_explicit(&config_in_force, spare, memory_order_release);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 #define RETRYBUDGET_CONFIG_CURRENT_H
 
 #include "config/config.h"
+#include "sys/cell.h"
 
 /* Loads what retrybudget(5) says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
  * two environment variables; none of the three when secure. Complaints are kept until
@@ -14,7 +15,11 @@ const struct config *config_start(bool secure);
 bool config_asked_off(void);
 
 /* The configuration in force; never NULL after config_start. */
-const struct config *config_current(void);
+extern HIDDEN _Atomic(const struct config *) config_in_force;
+static inline const struct config *config_current(void)
+{
+	return LOAD_ACQUIRE(config_in_force);
+}
 
 /* Looks whether the file changed, at most once per `reload`, and loads it; async-signal-safe, no
  * allocation, one thread at a time, the others go on with the old one. A file that has gone or

@@ -21,24 +21,7 @@ struct region *shim_region;
 const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;
 
-/* Which policy a slot has, cached by this process: other processes may have other files.
- * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
-static ucell64 policies[REGION_DESTINATIONS];
-
-uint32_t destination_slot(const struct destination *destination)
-{
-	return (uint32_t)(destination - shim_region->destinations);
-}
-
-struct destination *destination_at(uint32_t slot, uint32_t generation)
-{
-	struct destination *found;
-
-	if (slot >= REGION_DESTINATIONS)
-		return NULL;
-	found = &shim_region->destinations[slot];
-	return (uint32_t)LOAD(found->generation) == generation ? found : NULL;
-}
+ucell64 destination_policies[REGION_DESTINATIONS];
 
 /*
  * The key of a slot is odd once the slot is that name's, and even while it is emptied for it: who
@@ -310,28 +293,13 @@ static int match(const struct destination *destination, const struct config *con
 	return config_match(config, &target);
 }
 
-int destination_account(struct destination *destination, const struct config *config,
-                        struct account *account)
+int destination_find_policy(const struct destination *destination, const struct config *config,
+                            uint64_t known)
 {
-	uint32_t slot = destination_slot(destination);
-	uint64_t want = ((uint64_t)LOAD(destination->generation) & 0xffffff) << 40 |
-	                ((uint64_t)config->serial & 0xffffff) << 16;
-	uint64_t cached = LOAD(policies[slot]);
-	int index;
+	int index = match(destination, config);
 
-	if ((cached & ~UINT64_C(0xffff)) == want && (cached & 0xffff)) {
-		index = (int)(cached & 0xffff) - 1;
-	} else {
-		index = match(destination, config);
-		if (index < 0 || index >= config->policy_count)
-			index = 0;
-		STORE(policies[slot], want | (uint64_t)(index + 1));
-	}
-	if (index >= CONFIG_POLICIES)
+	if (index < 0 || index >= config->policy_count || index >= CONFIG_POLICIES)
 		index = 0;
-	account->budget = &destination->budget;
-	account->policy = &config->policies[index];
-	account->process = &shim_region->process;
-	account->process_rule = &config->process;
+	STORE(destination_policies[destination_slot(destination)], known | (uint64_t)(index + 1));
 	return index;
 }

@@ -9,7 +9,7 @@
 
 #include "config/config.h"
 #include "dest/names.h"
-#include "region/region.h"
+#include "region/state.h"
 
 /* The destination of a connect to this address: by the name the host asked for, else by address;
  * that of datagrams begins with "udp:", and is another one.
@@ -26,14 +26,47 @@ bool destination_asks_datagrams(const struct address *address, const struct conf
  * has nothing of one kind says nothing of another. NULL if there is none and `make` is false. */
 struct destination *destination_of_lookup(const char *node, int kind, bool make, int64_t now);
 
+/* Which policy a slot has, cached by this process: other processes may have other files.
+ * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
+extern HIDDEN ucell64 destination_policies[REGION_DESTINATIONS];
+
+/* Matches the destination against the patterns, and caches that. known: the upper 48 bits. */
+int destination_find_policy(const struct destination *destination, const struct config *config,
+                            uint64_t known);
+
 /* A slot by index, if it still belongs to the name it had; else NULL. */
-struct destination *destination_at(uint32_t slot, uint32_t generation);
+static inline struct destination *destination_at(uint32_t slot, uint32_t generation)
+{
+	struct destination *found;
+
+	if (slot >= REGION_DESTINATIONS)
+		return NULL;
+	found = &shim_region->destinations[slot];
+	return (uint32_t)LOAD(found->generation) == generation ? found : NULL;
+}
 
 /* The index of a slot. */
-uint32_t destination_slot(const struct destination *destination);
+static inline uint32_t destination_slot(const struct destination *destination)
+{
+	return (uint32_t)(destination - shim_region->destinations);
+}
 
 /* Everything a verdict on this destination draws on. Returns the policy's index. */
-int destination_account(struct destination *destination, const struct config *config,
-                        struct account *account);
+static inline int destination_account(struct destination *destination, const struct config *config,
+                                      struct account *account)
+{
+	uint64_t known = ((uint64_t)LOAD(destination->generation) & 0xffffff) << 40 |
+	                 ((uint64_t)config->serial & 0xffffff) << 16;
+	uint64_t past = LOAD(destination_policies[destination_slot(destination)]) - known;
+	int index = past > 0 && past <= CONFIG_POLICIES
+	                ? (int)past - 1
+	                : destination_find_policy(destination, config, known);
+
+	account->budget = &destination->budget;
+	account->policy = &config->policies[index];
+	account->process = &shim_region->process;
+	account->process_rule = &config->process;
+	return index;
+}
 
 #endif

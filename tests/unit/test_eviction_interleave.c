@@ -9,12 +9,11 @@
 #define shim_region                stepped_region
 #define shim_scope_note            stepped_scope_note
 #define shim_state                 stepped_state
-#define destination_slot           stepped_slot
-#define destination_at             stepped_at
 #define destination_of             stepped_of
 #define destination_of_lookup      stepped_of_lookup
 #define destination_asks_datagrams stepped_asks_datagrams
-#define destination_account        stepped_account
+#define destination_find_policy    stepped_find_policy
+#define destination_policies       stepped_policies
 
 #include "sys/text.h"
 #include "dest/destinations.h"
