@@ -56,24 +56,18 @@ static bool may_be_next(const struct attempt *try)
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
-static void look_at(struct attempt *try, const struct name_hit *hit, struct evidence *evidence)
+static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *hit,
+                    struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
-	uint32_t slot = destination_slot(destination);
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
 
-	evidence->quiet = is_quiet(try);
 	evidence->same = try->repeats;
-	if (!evidence->quiet)
-		failures_claim(destination, thread_id(), policy->horizon, try->began,
-		               &try->answered);
-	evidence->asked = demand_is_new(slot, evidence->quiet            ? 0
-	                                      : try->answered.number > 0 ? try->answered.at
-	                                                                 : failed_at) &&
-	                  !profile_has_no_excuse(destination) && !demand_serves_many();
-	if (evidence->quiet)
-		return;
+	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
+	evidence->asked =
+	    demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
+	    !profile_has_no_excuse(destination) && !demand_serves_many();
 	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
 	evidence->again =
@@ -83,22 +77,35 @@ static void look_at(struct attempt *try, const struct name_hit *hit, struct evid
 	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
 }
 
-void attempt_judge(struct attempt *try, const struct name_hit *hit)
+/* Of a destination that has failed lately. */
+static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit)
 {
 	struct evidence evidence = { 0 };
 
-	look_at(try, hit, &evidence);
+	look_at(try, slot, hit, &evidence);
 	try->rule = rule_for(&evidence);
-	try->excused = evidence.asked && try->rule->says == KIND_NEW && !evidence.quiet;
+	try->excused = evidence.asked && try->rule->says == KIND_NEW;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
 	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.number > 0;
 	try->trial.retry =
 	    try->unclear || try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+}
+
+void attempt_judge(struct attempt *try, const struct name_hit *hit)
+{
+	uint32_t slot = destination_slot(try->trial.destination);
+
+	if (is_quiet(try)) {
+		try->rule = RULE_QUIET;
+		demand_tried(slot);
+	} else {
+		judge(try, slot, hit);
+	}
 	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
 		tries_new();
-	tries_note(destination_slot(try->trial.destination), try->began);
+	tries_note(slot, try->began);
 	attempt_count(try);
 }
 
@@ -140,12 +147,10 @@ void attempt_count(struct attempt *try)
 	}
 }
 
-bool attempt_open_account(struct attempt *try)
+static bool open_account(struct attempt *try)
 {
 	int index;
 
-	if (!trial_stands(&try->trial))
-		return false; /* evicted during a long wait: nothing is known of it any more */
 	try->config = config_current();
 	index = destination_account(try->trial.destination, try->config, &try->account);
 	try->label = try->config->labels[index];
@@ -153,6 +158,12 @@ bool attempt_open_account(struct attempt *try)
 		return true;
 	refresh(try->began); /* or nothing would ever notice that it was switched on again */
 	return false;
+}
+
+/* Evicted during a long wait: nothing is known of it any more. */
+bool attempt_open_account(struct attempt *try)
+{
+	return trial_stands(&try->trial) && open_account(try);
 }
 
 static int option_of(int fd, int name)
@@ -210,7 +221,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	try->trial.destination = destination_of(&read, &hit, try->began);
 	try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
 	try->trial.place = hit.place;
-	if (!attempt_open_account(try)) {
+	if (!open_account(try)) {
 		errno = saved;
 		return false;
 	}
@@ -257,7 +268,7 @@ bool attempt_begin_query(struct attempt *try, const char *name, int kind)
 	try->trial.destination = destination_of_lookup(name, kind, true, try->began);
 	if (try->trial.destination)
 		try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
-	if (!try->trial.destination || !attempt_open_account(try)) {
+	if (!try->trial.destination || !open_account(try)) {
 		errno = saved;
 		return false;
 	}

@@ -93,15 +93,14 @@ bool demand_serves(void)
 
 bool demand_is_new(uint32_t slot, int64_t failed_at)
 {
-	struct thread_facts *mine = thread_mine();
-	uint64_t bit = UINT64_C(1) << slot % 63;
-	bool first = !(mine->worked_off & THREAD_TRIED), done = mine->worked_off & bit;
+	uint64_t before = demand_tried(slot);
+	int64_t asked_at = thread_mine()->asked_at;
 
-	mine->worked_off |= bit | THREAD_TRIED;
 	if (failed_at == 0)
 		return false;
-	if (mine->asked_at > failed_at)
-		return !done;
+	if (asked_at > failed_at)
+		return !(before & demand_bit(slot));
 	/* A thread, or a process, for each connection: it often connects before it reads. */
-	return first && atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
+	return !(before & THREAD_TRIED) &&
+	       atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
 }

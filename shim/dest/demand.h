@@ -7,8 +7,16 @@
 #ifndef RETRYBUDGET_DEST_DEMAND_H
 #define RETRYBUDGET_DEST_DEMAND_H
 
+#include "sys/thread.h"
+
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Of struct thread_facts.worked_off. */
+static inline uint64_t demand_bit(uint32_t slot)
+{
+	return UINT64_C(1) << slot % 63;
+}
 
 /* The thread accepted a connection, which another thread may be started to serve. */
 void demand_accepted(void);
@@ -35,9 +43,20 @@ void demand_count_served(int64_t now);
 /* How much of it there was in the second of now, or the one before, whichever is more. */
 int64_t demand_served(int64_t now);
 
-/* True, once for each destination, if an attempt at it is new work: asked for since the failure. Of
- * a thread that makes its first attempt: if the process has accepted a connection since. slot: of
- * the destination; failed_at: ns, 0 if it answers none, then only noted. */
+/* An attempt at a destination, of that slot, is made: what was asked for is worked off there.
+ * Returns what was worked off before. */
+static inline uint64_t demand_tried(uint32_t slot)
+{
+	struct thread_facts *mine = thread_mine();
+	uint64_t before = mine->worked_off;
+
+	mine->worked_off = before | demand_bit(slot) | THREAD_TRIED;
+	return before;
+}
+
+/* The same. True, once for each destination, if the attempt is new work: asked for since the
+ * failure. Of a thread that makes its first attempt: if the process has accepted a connection
+ * since. failed_at: ns, 0 = none is known. */
 bool demand_is_new(uint32_t slot, int64_t failed_at);
 
 /* True if this very process, not a parent of it, has accepted a connection. */

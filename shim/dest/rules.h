@@ -7,6 +7,8 @@
 #ifndef RETRYBUDGET_DEST_RULES_H
 #define RETRYBUDGET_DEST_RULES_H
 
+#include "sys/cell.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -36,8 +38,11 @@ struct rule {
 };
 
 /* In the order in which they are asked. */
-extern const struct rule rules[];
+extern HIDDEN const struct rule rules[];
 extern const size_t rule_count;
+
+/* The first of them: where it holds no other need be asked. */
+#define RULE_QUIET (&rules[0])
 
 /* The rule that decides. Never NULL: the last one always holds. Pure. */
 const struct rule *rule_for(const struct evidence *evidence);

@@ -46,5 +46,7 @@ Test(rules, are_told_from_each_other_and_explained)
 		for (size_t j = 0; j < i; j++)
 			cr_expect(strcmp(rules[i].name, rules[j].name) != 0);
 	}
+	cr_expect_str_eq(RULE_QUIET->name, "quiet");
+	cr_expect_eq(RULE_QUIET->says, KIND_NEW);
 	cr_expect_eq(rules[rule_count - 1].says, KIND_UNCLEAR);
 }
