@@ -291,42 +291,45 @@ bool attempt_is_there(const struct attempt *try)
 	return try->cookie == 0 || socket_cookie(try->fd) == try->cookie;
 }
 
+/* Of an attempt that may answer a failure. */
+static uint32_t traits_of_answer(const struct attempt *try)
+{
+	return (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
+	       (try->excused ? TRAIT_EXCUSED : 0) | (try->answered.passed ? TRAIT_PASSED : 0) |
+	       (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
+	       (try->answered.held ? TRAIT_ANSWERS_HELD : 0);
+}
+
 void attempt_start(const struct attempt *try)
 {
-	struct socket_entry entry;
+	const struct policy *policy = try->account.policy;
+	struct socket_entry *entry = try->status ? NULL : socket_begin(try->fd);
 
-	if (try->status)
+	if (!entry)
 		return;
-	entry = (struct socket_entry) {
-		/* Not our own wait. */
-		.since = try->admitted ? try->admitted
-		         : try->trial.retry || try->account.policy->reconnect_spread > 0
-		             ? monotonic()
-		             : try->began,
-		.began = try->began,
-		.process = thread_process(),
-		.slot = destination_slot(try->trial.destination),
-		.generation = try->trial.generation,
-		.owner = try->trial.owner,
-		.place = try->trial.place,
-		.phase = PHASE_CONNECTING,
-		.calling = true,
-		.fingerprint = try->trial.fingerprint,
-		.number = (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number),
-		.answered_at = try->answered.at,
-		.answered_owner = try->answered.owner,
-		.answered_fingerprint = try->answered.fingerprint,
-		.answered_place = (uint16_t)try->answered.place,
-		.answered_number = (uint8_t)try->answered.number,
-		.traits = (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
-		          (try->excused ? TRAIT_EXCUSED : 0) |
-		          (try->trial.counted ? TRAIT_COUNTED : 0) |
-		          (try->answered.passed ? TRAIT_PASSED : 0) |
-		          (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
-		          (try->answered.held ? TRAIT_ANSWERS_HELD : 0) |
-		          (try->account.policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
-		          (try->account.policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
-		          flight_traits(try) | reply_trait(try->fd, try->account.policy),
-	};
-	socket_enter(try->fd, &entry);
+	/* Not our own wait. */
+	STORE(entry->since, try->admitted ? try->admitted
+	                    : try->trial.retry || policy->reconnect_spread > 0 ? monotonic()
+	                                                                       : try->began);
+	STORE(entry->began, try->began);
+	STORE(entry->process, thread_process());
+	STORE(entry->slot, destination_slot(try->trial.destination));
+	STORE(entry->generation, try->trial.generation);
+	STORE(entry->owner, try->trial.owner);
+	STORE(entry->place, try->trial.place);
+	STORE(entry->calling, true);
+	STORE(entry->fingerprint, try->trial.fingerprint);
+	STORE(entry->timeout_ms, 0);
+	STORE(entry->number, (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number));
+	STORE(entry->answered_at, try->answered.at);
+	STORE(entry->answered_owner, try->answered.owner);
+	STORE(entry->answered_fingerprint, try->answered.fingerprint);
+	STORE(entry->answered_place, (uint16_t)try->answered.place);
+	STORE(entry->answered_number, (uint8_t)try->answered.number);
+	STORE(entry->traits, (try->trial.counted ? TRAIT_COUNTED : 0) |
+	                         (policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
+	                         (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
+	                         (try->rule == RULE_QUIET ? 0 : traits_of_answer(try)) |
+	                         flight_traits(try) | reply_trait(try->fd, policy));
+	socket_show(try->fd, entry, PHASE_CONNECTING);
 }

@@ -63,18 +63,19 @@ static inline void land(struct socket_entry *entry, enum phase phase)
 		flight_end(entry);
 }
 
-static void watch(int fd, const struct socket_entry *entry, enum phase phase)
+static inline void watch(int fd, const struct socket_entry *entry, enum phase phase)
 {
-	unsigned int bits = watched_in[phase] | (socket_watched(fd) & WATCH_STREAM);
+	unsigned int bits = watched_in[phase] | (LOAD(socket_watch[fd]) & WATCH_STREAM);
+	unsigned int traits = LOAD(entry->traits);
 
 	/* A kept connection tells nothing more by writing until its reply came. One that never
 	 * answered does: by EPIPE, or by living long enough. */
-	if (phase == PHASE_ASKED && LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
-	    !(LOAD(entry->traits) & TRAIT_PARTIAL))
+	if (phase == PHASE_ASKED && traits & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
+	    !(traits & TRAIT_PARTIAL))
 		bits &= ~(unsigned int)WATCH_WRITE;
-	if (bits & WATCH_READ && LOAD(entry->traits) & TRAIT_REPLY_TIMEOUT)
+	if (traits & TRAIT_REPLY_TIMEOUT && bits & WATCH_READ)
 		bits |= WATCH_TIMED;
-	if (phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT)
+	if (traits & TRAIT_KEPT && phase == PHASE_ANSWERED)
 		bits |= WATCH_READ;
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
@@ -92,7 +93,7 @@ unsigned int socket_limit(void)
 	return (unsigned int)LOAD(highest);
 }
 
-struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
+struct socket_entry *socket_begin(int fd)
 {
 	struct socket_entry *entry;
 
@@ -103,14 +104,31 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	/* Who looks at the number meanwhile, on another thread, must not take one half for the
 	 * other: until all of it is there nothing is. */
 	STORE(entry->phase, PHASE_NONE);
-	atomic_store_explicit(&entry->cookie, LOAD(from->cookie), memory_order_release);
+	STORE_RELEASE(entry->cookie, 0);
+	STORE(entry->seen_changes, 0);
+	return entry;
+}
+
+void socket_show(int fd, struct socket_entry *entry, enum phase phase)
+{
+	STORE_RELEASE(entry->phase, (uint8_t)phase);
+	reach(fd);
+	watch(fd, entry, phase);
+}
+
+struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
+{
+	struct socket_entry *entry = socket_begin(fd);
+
+	if (!entry)
+		return NULL;
+	STORE(entry->cookie, LOAD(from->cookie));
 	STORE(entry->since, LOAD(from->since));
 	STORE(entry->began, LOAD(from->began));
 	STORE(entry->slot, LOAD(from->slot));
 	STORE(entry->generation, LOAD(from->generation));
 	STORE(entry->owner, LOAD(from->owner));
 	STORE(entry->place, LOAD(from->place));
-	STORE(entry->seen_changes, 0);
 	STORE(entry->process, LOAD(from->process));
 	STORE(entry->fingerprint, LOAD(from->fingerprint));
 	STORE(entry->answered_at, LOAD(from->answered_at));
@@ -122,9 +140,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->timeout_ms, LOAD(from->timeout_ms));
 	STORE(entry->calling, LOAD(from->calling));
 	STORE(entry->traits, LOAD(from->traits));
-	atomic_store_explicit(&entry->phase, LOAD(from->phase), memory_order_release);
-	reach(fd);
-	watch(fd, entry, LOAD(from->phase));
+	socket_show(fd, entry, LOAD(from->phase));
 	return entry;
 }
 

@@ -145,6 +145,11 @@ static inline struct socket_entry *socket_find(int fd)
 	return socket_watched(fd) & WATCH_END ? socket_at(fd) : 0;
 }
 
+/* Makes the entry of a socket that the host connects, for the caller to fill, and shows it to the
+ * rest. NULL: not tracked. */
+struct socket_entry *socket_begin(int fd);
+void socket_show(int fd, struct socket_entry *entry, enum phase phase);
+
 /* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
  * NULL: not tracked. */
 struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);

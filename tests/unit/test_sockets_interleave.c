@@ -11,6 +11,8 @@
 #define socket_blocks      stepped_blocks
 #define socket_limit       stepped_limit
 #define socket_cookie      stepped_cookie
+#define socket_begin       stepped_begin
+#define socket_show        stepped_show
 #define socket_enter       stepped_enter
 #define socket_move        stepped_move
 #define socket_identify    stepped_identify
