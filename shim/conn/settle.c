@@ -80,10 +80,8 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 		flight_end_attempt(try);
 }
 
-static void settle(struct attempt *try, int err)
+static void settle(struct attempt *try, struct socket_entry *entry, int err)
 {
-	struct socket_entry *entry = socket_find(try->fd);
-
 	if (try->status)
 		settle_status(try, err);
 	else if (err == 0 && entry)
@@ -99,33 +97,32 @@ static void settle(struct attempt *try, int err)
 
 /* Where siglongjmp left the call this comes with the next connect on the number; until then its
  * traffic is not looked at, and what became of it is asked when it is closed. */
-static void came_back(const struct attempt *try)
+static struct socket_entry *came_back(const struct attempt *try)
 {
 	struct socket_entry *entry = socket_find(try->fd);
 
 	if (entry)
 		STORE(entry->calling, false);
+	return entry;
 }
 
 int attempt_settle(struct attempt *try, int result)
 {
-	came_back(try);
-	settle(try, result == 0 ? 0 : errno);
+	settle(try, came_back(try), result == 0 ? 0 : errno);
 	return result;
 }
 
 ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint)
 {
 	int err = result >= 0 ? 0 : errno;
-	struct socket_entry *entry;
+	struct socket_entry *entry = came_back(try);
 
-	came_back(try);
 	/* With a cookie of an earlier connection the bytes travel in the SYN, and a call that does
 	 * not block returns before the peer has said a word: the outcome is still to come. */
 	if (result > 0 && !tcp_info_met(try->fd))
 		errno = try->saved_errno;
 	else
-		settle(try, err);
+		settle(try, entry, err);
 	entry = socket_find(try->fd);
 	if (result > 0 && entry) {
 		err = errno;
@@ -265,23 +262,29 @@ void attempt_hung_up(int fd, int how)
 
 void attempt_end(int fd)
 {
-	struct socket_entry *entry = socket_find(fd);
+	unsigned int watched = socket_watched(fd);
+	struct socket_entry *entry;
 
 	/* Nothing but this tells the close of a vfork child from ours. */
-	if (socket_watched(fd) & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
+	if (watched & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
 		return;
-	if (socket_watched(fd) & WATCH_DATAGRAM)
+	if (watched & WATCH_DATAGRAM)
 		datagram_end(fd);
-	if (entry && !attempt_is_ours(entry)) {
+	if (!(watched & WATCH_END)) {
+		socket_forget(fd);
+		return;
+	}
+	entry = socket_at(fd);
+	if (!attempt_is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process_noted())
 			socket_closed(fd);
 		return;
 	}
-	if (entry && !socket_shared(fd, entry)) {
+	if (socket_shared(fd, entry)) {
+		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
+	} else {
 		tcp_info_ask(fd, entry);
 		flight_end(entry);
-	} else if (entry) {
-		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
 	}
 	socket_closed(fd);
 }

@@ -167,6 +167,14 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	return -1;
 }
 
+static void move_twins(int fd, const struct socket_entry *entry, enum phase to)
+{
+	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
+		STORE(socket_at(twin)->traits, LOAD(entry->traits));
+		set_phase(twin, socket_at(twin), to);
+	}
+}
+
 bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event)
 {
 	const struct move *move = &moves[from < PHASE_COUNT ? from : PHASE_NONE][event];
@@ -178,10 +186,8 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socke
 		return false;
 	land(entry, to);
 	watch(fd, entry, to);
-	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
-		STORE(socket_at(twin)->traits, LOAD(entry->traits));
-		set_phase(twin, socket_at(twin), to);
-	}
+	if (LOAD(entry->traits) & TRAIT_SHARED)
+		move_twins(fd, entry, to);
 	return true;
 }
 

@@ -290,8 +290,8 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 }
 
 /* The cheap half of the question: a young connection on which nothing has ended, to a destination
- * for which a success would change nothing, has nothing to tell. */
-static bool is_uneventful(int fd, const struct socket_entry *entry, const struct trial *trial)
+ * for which a success would change nothing, has nothing to tell. errno may change. */
+static bool is_uneventful(int fd, const struct socket_entry *entry, struct destination *destination)
 {
 	struct pollfd at = { .fd = fd, .events = POLLRDHUP };
 	static const long at_once[2]; /* the kernel's timespec of this word size */
@@ -299,40 +299,50 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, const struct
 
 	if (monotonic() - LOAD(entry->since) >= LONG_WAIT_MS * NS_PER_MS)
 		return false;
-	destination_account(trial->destination, config_current(), &account);
+	destination_account(destination, config_current(), &account);
 	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */
 	return !budget_wants_success(&account) &&
 	       syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) == 0;
 }
 
-void tcp_info_ask(int fd, struct socket_entry *entry)
+/* Apart, so that nothing is cleared for what is uneventful. errno may change. */
+static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry, enum phase phase)
 {
-	enum phase phase = LOAD(entry->phase);
-	int saved = errno;
 	struct tcp_info info;
 	struct trial trial;
 	enum failure failure;
 	bool alive, ours;
 
-	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
-	    !(phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
+	if (!trial_of(entry, &trial) || !tcp_info(fd, &info))
 		return;
-	if (!trial_of(entry, &trial))
-		return;
-	if ((phase != PHASE_CONNECTING && is_uneventful(fd, entry, &trial)) || !tcp_info(fd, &info))
-		goto out;
 	failure = read_info(fd, &info, entry, trial.destination, &alive);
 	/* Only what would be counted is worth asking whether the number is still our socket. */
 	ours = (failure || alive || (LOAD(entry->traits) & TRAIT_KEPT && is_ended(&info))) &&
 	       !thread_is_borrowed() && socket_believe(fd, entry);
 	if (!ours)
-		goto out;
+		return;
 	if (failure)
 		connection_failed(fd, entry, phase, ON_LOST, failure, 0);
 	else if (!alive && socket_move(fd, entry, phase, ON_ENDED))
 		loss_seen(entry);
 	else if (alive && socket_move(fd, entry, phase, ON_ANSWERED_UNSEEN))
 		outcome_success(&trial);
-out:
+}
+
+void tcp_info_ask(int fd, struct socket_entry *entry)
+{
+	struct destination *destination;
+	enum phase phase = LOAD(entry->phase);
+	int saved;
+
+	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
+	    !(phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
+		return;
+	destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
+	if (!destination)
+		return;
+	saved = errno;
+	if (phase == PHASE_CONNECTING || !is_uneventful(fd, entry, destination))
+		ask(fd, entry, phase);
 	errno = saved;
 }
