@@ -28,7 +28,7 @@ static int64_t age(const cell64 *moment, int64_t now)
 
 void allowance_tried(struct allowance *allowance, int64_t now)
 {
-	slices_add(&allowance->tries, ALLOWANCE_WINDOW, 1, now);
+	slices_count(&allowance->tries, now);
 }
 
 void allowance_answered(struct allowance *allowance, int64_t now)
@@ -40,7 +40,7 @@ void allowance_answered(struct allowance *allowance, int64_t now)
 		STORE(allowance->started, 0);
 	if (LOAD(allowance->watching) == 0)
 		return;
-	slices_add(&allowance->answers, ALLOWANCE_WINDOW, 1, now);
+	slices_count(&allowance->answers, now);
 	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW)
 		STORE(allowance->watching, 0);
 }

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#define ALLOWANCE_WINDOW (10 * NS_PER_S)
+#define ALLOWANCE_WINDOW SLICES_SECONDS
 #define ALLOWANCE_START  5 /* since the last success, whatever else */
 
 struct allowance {

@@ -83,7 +83,8 @@ void budget_first_try(const struct account *account, int64_t now)
 	STORE(account->budget->admitted_at, now);
 	STORE(account->budget->wanted_at, now);
 	allowance_tried(&account->budget->allowance, now);
-	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
+	if (strategy_counts_first_tries(account->policy))
+		strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
 }
 
 int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)

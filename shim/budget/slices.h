@@ -37,6 +37,8 @@
 #define WINDOW_MIN (NS_PER_S / 10)
 #define WINDOW_MAX (INT64_C(24) * 3600 * NS_PER_S)
 
+#define SLICES_SECONDS (SLICES * NS_PER_S)
+
 struct slices {
 	cell64 cells[SLICES_RING]; /* number of the slice << 32 | count */
 };
@@ -44,6 +46,9 @@ struct slices {
 /* Counts n in the slice that `at` lies in; n < 0 takes away, down to 0. Nothing of a slice that has
  * left the ring can be taken away. */
 void slices_add(struct slices *slices, int64_t window, int64_t n, int64_t at);
+
+/* One more, of a window of SLICES_SECONDS: for the path of every attempt. */
+void slices_count(struct slices *slices, int64_t at);
 
 /* Takes n away from the newest slices that have any. */
 void slices_undo(struct slices *slices, int64_t n);

@@ -277,7 +277,7 @@ void attempt_end(int fd)
 	entry = socket_at(fd);
 	if (!attempt_is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process_noted())
-			socket_closed(fd);
+			socket_closed(fd, entry);
 		return;
 	}
 	if (socket_shared(fd, entry)) {
@@ -286,5 +286,5 @@ void attempt_end(int fd)
 		tcp_info_ask(fd, entry);
 		flight_end(entry);
 	}
-	socket_closed(fd);
+	socket_closed(fd, entry);
 }

@@ -225,20 +225,23 @@ void socket_forget(int fd)
 		STORE(socket_at(fd)->phase, PHASE_NONE);
 }
 
-void socket_closed(int fd)
+void socket_closed(int fd, struct socket_entry *entry)
 {
-	/* Without a cookie nothing could ever say so. */
-	if (socket_watched(fd) & WATCH_END && LOAD(socket_at(fd)->cookie) != 0)
+	if (LOAD(entry->cookie) != 0) {
 		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
-	else
-		socket_forget(fd);
+		return;
+	}
+	STORE(socket_watch[fd], 0); /* nothing could ever say so */
+	STORE(entry->phase, PHASE_NONE);
 }
 
 void socket_created(int fd, unsigned int bits)
 {
-	if ((unsigned int)fd >= SOCKETS || (bits == 0 && socket_watched(fd) == 0))
+	unsigned int before = socket_watched(fd);
+
+	if ((unsigned int)fd >= SOCKETS || (bits == 0 && before == 0))
 		return;
-	if (socket_has_room(fd)) {
+	if (before & WATCH_END) { /* of a socket whose close was not seen */
 		land(socket_at(fd), PHASE_NONE);
 		STORE(socket_at(fd)->phase, PHASE_NONE);
 	}

@@ -193,10 +193,10 @@ bool socket_believe(int fd, struct socket_entry *entry);
 /* Drops what is known of a number. */
 void socket_forget(int fd);
 
-/* The host closed the number, as far as this process can see: the close may have failed, or have
- * been a vfork child's (HAZARDS 20), so an entry with a cookie stays, to be believed if that says
- * so. */
-void socket_closed(int fd);
+/* The host closed the number that has this entry, as far as this process can see: the close may
+ * have failed, or have been a vfork child's (HAZARDS 20), so an entry with a cookie stays, to be
+ * believed if that says so. */
+void socket_closed(int fd, struct socket_entry *entry);
 
 /* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER; with
  * _OTHER perhaps _DATAGRAM. */

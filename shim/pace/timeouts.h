@@ -28,8 +28,11 @@ bool timeouts_go_on(const struct attempt *try, ssize_t result);
  * told. */
 static inline bool timeouts_again(const struct attempt *try, ssize_t result)
 {
-	const struct socket_entry *entry = socket_find(try->fd);
+	const struct socket_entry *entry;
 
+	if (!try->status && try->account.policy->connect_timeout <= 0)
+		return false;
+	entry = socket_find(try->fd);
 	return entry &&
 	       atomic_load_explicit(&entry->traits, memory_order_relaxed) & TRAIT_BOUNDED &&
 	       timeouts_go_on(try, result);

@@ -112,12 +112,10 @@ void thread_lookup_end(struct lookup_mark *mark)
 	thread_facts.lookup = mark->outer;
 }
 
-bool thread_in_lookup(void)
+bool thread_is_marked(void)
 {
 	const struct lookup_mark *mark = thread_facts.lookup;
 
-	if (!mark)
-		return false;
 	/* The lookup's frame must be older, which is higher, than ours; if it is, its memory is
 	 * part of this stack and can be read. */
 	if ((uintptr_t)mark > (uintptr_t)__builtin_frame_address(0) &&

@@ -101,9 +101,15 @@ uint64_t *thread_random(void);
 void thread_lookup_begin(struct lookup_mark *mark);
 void thread_lookup_end(struct lookup_mark *mark);
 
+/* The slow half of the next. */
+bool thread_is_marked(void);
+
 /* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed once its
  * memory has been written over (HAZARDS 13). */
-bool thread_in_lookup(void);
+static inline bool thread_in_lookup(void)
+{
+	return thread_facts.lookup && thread_is_marked();
+}
 
 /* For the hook of a connect or a lookup, first of all: drops a mark that cannot lie around it. The
  * next turn of a loop whose alarm() jumped out of a lookup finds the old mark untouched, but in a

@@ -49,7 +49,7 @@ Test(states, every_pair_goes_where_the_table_says)
 			cr_expect_eq(entry->phase, (from + 1) % PHASE_COUNT);
 		}
 	}
-	socket_closed(fd);
+	socket_closed(fd, socket_at(fd));
 	close(fd);
 }
 
