@@ -308,7 +308,7 @@ void attempt_start(const struct attempt *try)
 	if (!entry)
 		return;
 	/* Not our own wait. */
-	STORE(entry->since, try->admitted ? try->admitted
+	STORE(entry->since, try->admitted                                      ? try->admitted
 	                    : try->trial.retry || policy->reconnect_spread > 0 ? monotonic()
 	                                                                       : try->began);
 	STORE(entry->began, try->began);

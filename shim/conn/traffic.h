@@ -30,9 +30,9 @@ ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const
 ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
                                const struct iovec *parts, size_t count);
 
-/* Begins the exchange of a kept connection on which all is well: then nothing need be looked at, and
- * nothing but traffic_went() has to hear of the request. Before the call, for another thread may
- * have the reply before that returns. */
+/* Begins the exchange of a kept connection on which all is well: then nothing need be looked at,
+ * and nothing but traffic_went() has to hear of the request. Before the call, for another thread
+ * may have the reply before that returns. */
 static inline bool traffic_begins(int fd)
 {
 	struct socket_entry *entry = socket_at(fd);

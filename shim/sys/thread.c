@@ -45,8 +45,7 @@ bool thread_setup(void)
 
 bool thread_is_of_first(void)
 {
-	return thread_page &&
-	       atomic_load_explicit(&thread_page[FIRST], memory_order_relaxed) != 0;
+	return thread_page && atomic_load_explicit(&thread_page[FIRST], memory_order_relaxed) != 0;
 }
 
 int32_t thread_ask_process(void)

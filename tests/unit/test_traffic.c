@@ -226,7 +226,8 @@ Test(traffic, a_request_that_did_not_go_on_a_calm_connection_is_not_waited_for)
 	struct talk talk = talk_start();
 	struct socket_entry *entry;
 
-	for (int i = 0; i < 200 && !traffic_begins(talk.host); i++) { /* until the buckets are full */
+	for (int i = 0; i < 200 && !traffic_begins(talk.host);
+	     i++) { /* until the buckets are full */
 		host_send(talk.host, "ask");
 		peer_says(&talk, "say");
 		cr_assert_eq(host_recv(talk.host, 8, 0), 3);
