@@ -85,7 +85,7 @@ static void settle(struct attempt *try, struct socket_entry *entry, int err)
 	if (try->status)
 		settle_status(try, err);
 	else if (err == 0 && entry)
-		socket_move(try->fd, entry, PHASE_CONNECTING, ON_CONNECTED);
+		socket_connected(try->fd, entry);
 	else if (err == 0 && !socket_has_room(try->fd)) {
 		if (try->trial.probe && trial_stands(&try->trial))
 			outcome_success(&try->trial); /* nothing will tell more of it */
@@ -108,7 +108,14 @@ static struct socket_entry *came_back(const struct attempt *try)
 
 int attempt_settle(struct attempt *try, int result)
 {
-	settle(try, came_back(try), result == 0 ? 0 : errno);
+	struct socket_entry *entry = came_back(try);
+
+	if (result == 0 && entry && !try->status) {
+		socket_connected(try->fd, entry);
+		errno = try->saved_errno;
+	} else {
+		settle(try, entry, result == 0 ? 0 : errno);
+	}
 	return result;
 }
 
@@ -280,11 +287,12 @@ void attempt_end(int fd)
 			socket_closed(fd, entry);
 		return;
 	}
-	if (socket_shared(fd, entry)) {
+	if (LOAD(entry->traits) & TRAIT_SHARED && socket_shared(fd, entry)) {
 		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
 	} else {
 		tcp_info_ask(fd, entry);
-		flight_end(entry);
+		if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT))
+			flight_end(entry);
 	}
 	socket_closed(fd, entry);
 }

@@ -167,7 +167,7 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	return -1;
 }
 
-static void move_twins(int fd, const struct socket_entry *entry, enum phase to)
+void socket_move_twins(int fd, const struct socket_entry *entry, enum phase to)
 {
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
 		STORE(socket_at(twin)->traits, LOAD(entry->traits));
@@ -187,7 +187,7 @@ bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socke
 	land(entry, to);
 	watch(fd, entry, to);
 	if (LOAD(entry->traits) & TRAIT_SHARED)
-		move_twins(fd, entry, to);
+		socket_move_twins(fd, entry, to);
 	return true;
 }
 
@@ -235,13 +235,10 @@ void socket_closed(int fd, struct socket_entry *entry)
 	STORE(entry->phase, PHASE_NONE);
 }
 
-void socket_created(int fd, unsigned int bits)
+/* Of a number that has an entry, or gets what goes with one. */
+static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bits)
 {
-	unsigned int before = socket_watched(fd);
-
-	if ((unsigned int)fd >= SOCKETS || (bits == 0 && before == 0))
-		return;
-	if (before & WATCH_END) { /* of a socket whose close was not seen */
+	if (socket_has_room(fd)) { /* of a socket whose close was not seen */
 		land(socket_at(fd), PHASE_NONE);
 		STORE(socket_at(fd)->phase, PHASE_NONE);
 	}
@@ -253,6 +250,17 @@ void socket_created(int fd, unsigned int bits)
 		bits |= WATCH_READ | WATCH_WRITE;
 		STORE(socket_at(fd)->traits, 0);
 	}
+	return bits;
+}
+
+void socket_created(int fd, unsigned int bits)
+{
+	unsigned int before = socket_watched(fd);
+
+	if ((unsigned int)fd >= SOCKETS || (bits == 0 && before == 0))
+		return;
+	if ((before | bits) & (WATCH_END | WATCH_SERVER | WATCH_DATAGRAM))
+		bits = make_over(fd, bits);
 	reach(fd);
 	STORE(socket_watch[fd], (uint8_t)bits);
 }

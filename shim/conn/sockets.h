@@ -159,6 +159,20 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
  * it is not in `from` any more, or nothing follows from the event there. */
 bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event);
 
+/* Moves the other numbers of a shared socket after it. */
+void socket_move_twins(int fd, const struct socket_entry *entry, enum phase to);
+
+/* A connect worked: as socket_move() with ON_CONNECTED, but both states watch the same, and in both
+ * the attempt is in flight. */
+static inline void socket_connected(int fd, struct socket_entry *entry)
+{
+	uint8_t expected = PHASE_CONNECTING, next = moves[PHASE_CONNECTING][ON_CONNECTED].next;
+
+	if (atomic_compare_exchange_strong(&entry->phase, &expected, next) &&
+	    LOAD(entry->traits) & TRAIT_SHARED)
+		socket_move_twins(fd, entry, next);
+}
+
 /* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
  * in `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
 static inline bool socket_exchange(int fd, struct socket_entry *entry, enum phase from)

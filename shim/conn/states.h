@@ -3,6 +3,8 @@
 #ifndef RETRYBUDGET_CONN_STATES_H
 #define RETRYBUDGET_CONN_STATES_H
 
+#include "sys/cell.h"
+
 #include <stdint.h>
 
 enum phase {
@@ -30,6 +32,6 @@ struct move {
 	uint8_t outcome; /* enum move_outcome */
 };
 
-extern const struct move moves[PHASE_COUNT][ON_COUNT];
+extern HIDDEN const struct move moves[PHASE_COUNT][ON_COUNT];
 
 #endif

@@ -15,7 +15,7 @@
 /* Of struct thread_facts.worked_off. */
 static inline uint64_t demand_bit(uint32_t slot)
 {
-	return UINT64_C(1) << slot % 63;
+	return UINT64_C(1) << ((slot & 63) < 63 ? slot & 63 : 0);
 }
 
 /* The thread accepted a connection, which another thread may be started to serve. */

@@ -94,7 +94,8 @@ static bool claim(struct destination *victim, int64_t old, int64_t key, int64_t 
 }
 
 /* Finds the slot of a key or claims one. *fresh: it has no name yet. */
-static struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fresh)
+static __attribute__((noinline)) struct destination *search(int64_t key, bool make, int64_t now,
+                                                            bool *fresh)
 {
 	struct destination *slots = shim_region->destinations;
 
@@ -133,6 +134,18 @@ static struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fr
 			return victim;
 		}
 	}
+}
+
+/* The same. Most are at the first place. */
+static inline struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fresh)
+{
+	struct destination *first =
+	    &shim_region->destinations[(uint64_t)key / 4 % REGION_DESTINATIONS];
+
+	if (LOAD_ACQUIRE(first->key) != key)
+		return search(key, make, now, fresh);
+	*fresh = atomic_load(&first->named) != key;
+	return first;
 }
 
 /*

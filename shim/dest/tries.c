@@ -34,14 +34,10 @@ static void put(uint32_t slot, uint64_t flag, int64_t now)
 {
 	uint64_t *words = tries(), *place = words;
 
-	for (int i = 0; i < THREAD_TRIES; i++) {
-		if (is_of(words[i], slot)) {
+	for (int i = 0; i < THREAD_TRIES && !is_of(*place, slot); i++)
+		if (is_of(words[i], slot) || /* a free one has no time */
+		    (words[i] & TIME_MASK) < (*place & TIME_MASK))
 			place = &words[i];
-			break;
-		}
-		if ((words[i] & TIME_MASK) < (*place & TIME_MASK)) /* a free one has no time */
-			place = &words[i];
-	}
 	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flag |
 	         ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
 }

@@ -99,22 +99,27 @@ int fcntl_hook(int fd, int command, long argument)
 	return fcntl_by(real.fcntl, fd, command, argument);
 }
 
+/* What is watched on a new socket. SOCK_SEQPACKET of the internet families is SCTP, whatever the
+ * protocol says. */
+static inline unsigned int watch_of(int domain, int kind, int protocol)
+{
+	bool inet = domain == AF_INET || domain == AF_INET6;
+
+	if (kind == SOCK_STREAM ? domain == AF_UNIX || (inet && protocol != IPPROTO_SCTP)
+	                        : kind == SOCK_SEQPACKET && domain == AF_UNIX)
+		return WATCH_STREAM;
+	if (inet && kind == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP) &&
+	    config_current()->datagrams)
+		return WATCH_OTHER | WATCH_DATAGRAM;
+	return WATCH_OTHER;
+}
+
 int socket(int domain, int type, int protocol)
 {
-	int fd = real.socket(domain, type, protocol), kind = type & 0xf;
-	/* SOCK_SEQPACKET of the internet families is SCTP, whatever the protocol says. */
-	bool stream = domain == AF_UNIX ? kind == SOCK_STREAM || kind == SOCK_SEQPACKET
-	                                : (domain == AF_INET || domain == AF_INET6) &&
-	                                      kind == SOCK_STREAM && protocol != IPPROTO_SCTP;
-	bool udp = (domain == AF_INET || domain == AF_INET6) && kind == SOCK_DGRAM &&
-	           (protocol == 0 || protocol == IPPROTO_UDP);
+	int fd = real.socket(domain, type, protocol);
 
-	if (fd < 0 || !shim_ready())
-		return fd;
-	if (udp && config_current()->datagrams)
-		socket_created(fd, WATCH_OTHER | WATCH_DATAGRAM);
-	else
-		socket_created(fd, stream ? WATCH_STREAM : WATCH_OTHER);
+	if (fd >= 0 && shim_ready())
+		socket_created(fd, watch_of(domain, type & 0xf, protocol));
 	return fd;
 }
 

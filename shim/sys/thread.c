@@ -57,11 +57,6 @@ int32_t thread_ask_process(void)
 	return process;
 }
 
-int32_t thread_process_noted(void)
-{
-	return thread_page ? LOAD(*thread_page) : getpid();
-}
-
 bool thread_is_borrowed(void)
 {
 	int32_t process = thread_page ? thread_process_noted() : 0;

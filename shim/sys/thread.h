@@ -90,7 +90,10 @@ bool thread_is_borrowed(void);
 /* As thread_process(), or 0 in a forked process of which nothing has been noted yet: what it has
  * then is all its parent's. Notes nothing itself, for who closes an inherited descriptor may be a
  * vfork child, and would put its own number in the place of its parent's, for good. */
-int32_t thread_process_noted(void);
+static inline int32_t thread_process_noted(void)
+{
+	return thread_page ? LOAD(*thread_page) : thread_ask_process();
+}
 
 /* The generator of this thread, seeded from the kernel, reseeded in a forked child, so that
  * children do not jitter in lock-step. */
