@@ -26,11 +26,6 @@ static int64_t age(const cell64 *moment, int64_t now)
 	return at <= 0 ? INT64_MAX : at > now ? 0 : now - at;
 }
 
-void allowance_tried(struct allowance *allowance, int64_t now)
-{
-	slices_count(&allowance->tries, now);
-}
-
 void allowance_answered(struct allowance *allowance, int64_t now)
 {
 	STORE(allowance->answered_at, now);

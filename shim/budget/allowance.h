@@ -31,7 +31,10 @@ struct allowance {
 };
 
 /* An attempt goes. */
-void allowance_tried(struct allowance *allowance, int64_t now);
+static inline void allowance_tried(struct allowance *allowance, int64_t now)
+{
+	slices_count(&allowance->tries, now);
+}
 
 /* An attempt succeeded, or failed. */
 void allowance_answered(struct allowance *allowance, int64_t now);

@@ -77,14 +77,9 @@ int64_t budget_cost(const struct policy *policy, enum failure answered)
 	return answered == FAILURE_TIMEOUT ? policy->cost_timeout : policy->cost;
 }
 
-void budget_first_try(const struct account *account, int64_t now)
+void budget_tell_first_try(const struct account *account, int64_t now)
 {
-	now = moment(now);
-	STORE(account->budget->admitted_at, now);
-	STORE(account->budget->wanted_at, now);
-	allowance_tried(&account->budget->allowance, now);
-	if (strategy_counts_first_tries(account->policy))
-		strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
+	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
 }
 
 int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)

@@ -57,8 +57,23 @@ int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 
+/* The slow half of the next, of strategies that first tries tell something: of the bucket only one
+ * that gives back what a retry has cost, and takes the next attempt for its end. */
+void budget_tell_first_try(const struct account *account, int64_t now);
+
 /* Notes that an attempt which needs no token goes now (a first try, an excused one). */
-void budget_first_try(const struct account *account, int64_t now);
+static inline void budget_first_try(const struct account *account, int64_t now)
+{
+	struct budget *budget = account->budget;
+
+	if (now < 1) /* 0 is never */
+		now = 1;
+	STORE(budget->admitted_at, now);
+	STORE(budget->wanted_at, now);
+	allowance_tried(&budget->allowance, now);
+	if (account->policy->strategy != STRATEGY_BUCKET || account->policy->refund)
+		budget_tell_first_try(account, now);
+}
 
 /* ns until strategy and process-wide bucket can pay cost or the probe falls due, whichever is
  * sooner; 0 = now. */

@@ -39,8 +39,7 @@ static int64_t added(int64_t count, int64_t n)
 	return n > SLICE_COUNT_MAX - count ? SLICE_COUNT_MAX : count + n;
 }
 
-static inline __attribute__((always_inline)) void count_in(struct slices *slices, int64_t window,
-                                                           int64_t n, int64_t at)
+void slices_add(struct slices *slices, int64_t window, int64_t n, int64_t at)
 {
 	uint32_t number = number_of(window, at);
 	cell64 *cell = &slices->cells[number % SLICES_RING];
@@ -60,16 +59,6 @@ static inline __attribute__((always_inline)) void count_in(struct slices *slices
 		else
 			next = packed(number, added(0, n));
 	} while (!atomic_compare_exchange_weak(cell, &seen, next));
-}
-
-void slices_add(struct slices *slices, int64_t window, int64_t n, int64_t at)
-{
-	count_in(slices, window, n, at);
-}
-
-void slices_count(struct slices *slices, int64_t at)
-{
-	count_in(slices, SLICES_SECONDS, 1, at);
 }
 
 /* The cell of the highest number that counts anything; NULL: none does. */

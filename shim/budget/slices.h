@@ -48,7 +48,16 @@ struct slices {
 void slices_add(struct slices *slices, int64_t window, int64_t n, int64_t at);
 
 /* One more, of a window of SLICES_SECONDS: for the path of every attempt. */
-void slices_count(struct slices *slices, int64_t at);
+static inline void slices_count(struct slices *slices, int64_t at)
+{
+	uint32_t number = (uint32_t)((at < 0 ? 0 : at) / NS_PER_S);
+	cell64 *cell = &slices->cells[number % SLICES_RING];
+	int64_t seen = atomic_load(cell);
+
+	if ((uint64_t)seen >> 32 != number || (seen & UINT32_MAX) == SLICE_COUNT_MAX ||
+	    !atomic_compare_exchange_strong(cell, &seen, seen + 1))
+		slices_add(slices, SLICES_SECONDS, 1, at);
+}
 
 /* Takes n away from the newest slices that have any. */
 void slices_undo(struct slices *slices, int64_t n);

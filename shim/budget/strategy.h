@@ -42,13 +42,6 @@ extern const struct strategy_calls strategy_bucket, strategy_window, strategy_ad
 /* The one that the policy names; the bucket if it names none that is known. */
 const struct strategy_calls *strategy_of(const struct policy *policy);
 
-/* False if first tries are nothing to it, as to the bucket: but for one that gives back what a
- * retry has cost, and takes the next attempt for its end. */
-static inline bool strategy_counts_first_tries(const struct policy *policy)
-{
-	return policy->strategy != STRATEGY_BUCKET || policy->refund;
-}
-
 /* One instance's part of what all of them get together. */
 int64_t strategy_part(const struct policy *policy, int64_t of_all);
 

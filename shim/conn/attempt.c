@@ -93,23 +93,7 @@ static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
 }
 
-void attempt_judge(struct attempt *try, const struct name_hit *hit)
-{
-	uint32_t slot = destination_slot(try->trial.destination);
-
-	if (is_quiet(try)) {
-		try->rule = RULE_QUIET;
-		demand_tried(slot);
-	} else {
-		judge(try, slot, hit);
-	}
-	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
-		tries_new();
-	tries_note(slot, try->began);
-	attempt_count(try);
-}
-
-void attempt_count(struct attempt *try)
+static inline __attribute__((always_inline)) void note(struct attempt *try)
 {
 	struct destination *destination = try->trial.destination;
 
@@ -147,7 +131,28 @@ void attempt_count(struct attempt *try)
 	}
 }
 
-static bool open_account(struct attempt *try)
+void attempt_count(struct attempt *try)
+{
+	note(try);
+}
+
+void attempt_judge(struct attempt *try, const struct name_hit *hit)
+{
+	uint32_t slot = destination_slot(try->trial.destination);
+
+	if (is_quiet(try)) {
+		try->rule = RULE_QUIET;
+		demand_tried(slot);
+	} else {
+		judge(try, slot, hit);
+	}
+	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
+		tries_new();
+	tries_note(slot, try->began);
+	note(try);
+}
+
+static inline bool open_account(struct attempt *try)
 {
 	int index;
 

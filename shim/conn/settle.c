@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 #define ERRNO_MAX 4096 /* what the kernel keeps to */
 
@@ -242,10 +243,10 @@ bool attempt_is_calling(int fd)
 
 bool attempt_is_ours(const struct socket_entry *entry)
 {
-	if (LOAD(entry->process) != thread_process_noted())
-		return false;
+	int32_t process = thread_process_noted();
+
 	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
-	return LOAD(entry->cookie) != 0 || !thread_is_borrowed();
+	return LOAD(entry->process) == process && (LOAD(entry->cookie) != 0 || process == getpid());
 }
 
 void attempt_hung_up(int fd, int how)

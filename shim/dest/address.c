@@ -86,13 +86,3 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
 	return hash;
 }
-
-uint64_t address_hash(const struct address *address)
-{
-	uint64_t words[2], hash;
-
-	/* By words: this is on the path of every connect. */
-	memcpy(words, address->bytes, sizeof(words));
-	hash = hash_word(hash_word(hash_word(0, words[0]), words[1]), address->scope);
-	return hash ? hash : 1;
-}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 struct address {
@@ -28,14 +29,21 @@ bool address_read(struct address *address, const struct sockaddr *from, socklen_
 #define ADDRESS_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
 
-/* A hash of address bytes and scope. inet only. */
-uint64_t address_hash(const struct address *address);
-
 /* One step of that hash, to add a port. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
 	return hash ^ hash >> 32;
+}
+
+/* A hash of address bytes and scope, by words: on the path of every connect. inet only. */
+static inline uint64_t address_hash(const struct address *address)
+{
+	uint64_t words[2], hash;
+
+	memcpy(words, address->bytes, sizeof(words));
+	hash = hash_word(hash_word(hash_word(0, words[0]), words[1]), address->scope);
+	return hash ? hash : 1;
 }
 
 #endif

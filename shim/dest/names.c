@@ -33,7 +33,7 @@ struct binding {
 static struct binding bindings[BINDINGS];
 /* The address of each binding, 0 = free. Apart from the rest, for every connect searches a set. */
 static _Alignas(64) ucell64 addresses[BINDINGS];
-static _Atomic(uint32_t) lookups;
+_Atomic(uint32_t) names_lookups;
 
 _Static_assert(BINDINGS < 0xfff, "a place fits the 12 bits it has in a packed failure");
 
@@ -122,7 +122,7 @@ static struct binding *make_room(uint64_t address, int64_t now)
 static void bind_name(uint64_t address, uint64_t name, int64_t now)
 {
 	struct binding *set = set_of(address), *place;
-	uint32_t lookup = LOAD_ACQUIRE(lookups), version;
+	uint32_t lookup = LOAD_ACQUIRE(names_lookups), version;
 	struct sight sight;
 
 	for (struct binding *one = set; one < set + WAYS; one++)
@@ -153,7 +153,7 @@ uint64_t names_note(const char *node)
 
 	if (hash == 0 || name_is_number(text))
 		return 0;
-	name_keep(hash, text, atomic_fetch_add(&lookups, 1) + 1);
+	name_keep(hash, text, atomic_fetch_add(&names_lookups, 1) + 1);
 	return hash;
 }
 
@@ -213,7 +213,7 @@ static bool is_likelier(const struct sight *one, const struct sight *other)
 /* What a connect uses stays: the pair, and its text. */
 static void note_use(struct binding *binding, uint64_t name)
 {
-	uint32_t now = LOAD_ACQUIRE(lookups);
+	uint32_t now = LOAD_ACQUIRE(names_lookups);
 
 	if (LOAD_ACQUIRE(binding->answered_at) != 0)
 		STORE_RELEASE(binding->answered_at, 0);
@@ -223,13 +223,11 @@ static void note_use(struct binding *binding, uint64_t name)
 	name_touch(name, now);
 }
 
-bool names_find(uint64_t address, int64_t now, struct name_hit *hit)
+bool names_search(uint64_t address, int64_t now, struct name_hit *hit)
 {
 	struct binding *set = set_of(address);
 	struct sight best = { .binding = NULL }, one;
 
-	if (LOAD_ACQUIRE(lookups) == 0)
-		return false;
 	for (int i = 0; i < WAYS; i++) {
 		if (!see(&set[i], address, now, &one))
 			continue;

@@ -15,6 +15,7 @@
 #define RETRYBUDGET_DEST_NAMES_H
 
 #include "dest/name.h"
+#include "sys/cell.h"
 
 /* How long what failed is remembered where the policy is not at hand: the default of the key
  * `horizon`. */
@@ -40,10 +41,19 @@ void names_bind(uint64_t name, const struct sockaddr *address, socklen_t len, in
 void names_learn(const char *node, const struct addrinfo *list);
 void names_learn_host(const char *node, const struct hostent *host);
 
+/* Lookups so far. */
+extern HIDDEN _Atomic(uint32_t) names_lookups;
+
+/* The slow half of the next. */
+bool names_search(uint64_t address, int64_t now, struct name_hit *hit);
+
 /* Finds the name of an inet address, by its address_hash. Of several: the one that this thread
  * looked up last; else, for hosts that look up on other threads, the one whose answer has waited
  * longest for its connect; else the newest. now: ns. */
-bool names_find(uint64_t address, int64_t now, struct name_hit *hit);
+static inline bool names_find(uint64_t address, int64_t now, struct name_hit *hit)
+{
+	return LOAD_ACQUIRE(names_lookups) != 0 && names_search(address, now, hit);
+}
 
 /* The address at a place failed, or answered. place 0 is ignored. */
 void names_failed(uint32_t place, int64_t now);

@@ -30,9 +30,9 @@ static int64_t time_of(uint64_t word)
 	return (int64_t)((word & TIME_MASK) << UNIT_SHIFT);
 }
 
-static void put(uint32_t slot, uint64_t flag, int64_t now)
+static inline void put(uint64_t *words, uint32_t slot, uint64_t flag, int64_t now)
 {
-	uint64_t *words = tries(), *place = words;
+	uint64_t *place = words;
 
 	for (int i = 0; i < THREAD_TRIES && !is_of(*place, slot); i++)
 		if (is_of(words[i], slot) || /* a free one has no time */
@@ -55,9 +55,11 @@ static uint64_t find(uint32_t slot)
 
 void tries_note(uint32_t slot, int64_t now)
 {
-	put(slot, 0, now);
-	if (thread_facts.tried < INT32_MAX)
-		thread_facts.tried++;
+	struct thread_facts *mine = thread_mine();
+
+	put(mine->tries, slot, 0, now);
+	if (mine->tried < INT32_MAX)
+		mine->tried++;
 }
 
 bool tries_is_first(bool any_thread)
@@ -67,7 +69,7 @@ bool tries_is_first(bool any_thread)
 
 void tries_failed(uint32_t slot, int64_t now)
 {
-	put(slot, STUCK, now);
+	put(tries(), slot, STUCK, now);
 	thread_facts.stuck = true;
 }
 

@@ -80,7 +80,7 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 	return answer_refused_now(try, now - try->began, now);
 }
 
-bool pace(struct attempt *try)
+bool pace_slowly(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
 	enum verdict verdict;

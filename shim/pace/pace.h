@@ -6,10 +6,25 @@
 #define RETRYBUDGET_PACE_PACE_H
 
 #include "conn/attempt.h"
+#include "conn/release.h"
+
+/* The slow half of the next: of whatever may be throttled. */
+bool pace_slowly(struct attempt *try);
 
 /* Lets an attempt go now or after a wait (true), or throttles it (false; then try->told says what
  * the host is told). A cancellation point while it waits, holding nothing; siglongjmp out of it
  * loses neither a token nor the knowledge that a failure is unanswered. Async-signal-safe. */
-bool pace(struct attempt *try);
+static inline bool pace(struct attempt *try)
+{
+	const struct account *account = &try->account;
+
+	if (try->rule != RULE_QUIET || account->policy->reconnect_spread > 0 ||
+	    breaker_holds(&account->budget->breaker, &account->policy->breaker))
+		return pace_slowly(try);
+	/* Our options must be off before the kernel could start anew. */
+	if (try->fd >= 0)
+		release_options_over(try->fd);
+	return true;
+}
 
 #endif

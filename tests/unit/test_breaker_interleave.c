@@ -8,7 +8,6 @@
 
 /* Beside what the other tests are linked with. */
 #define slices_add        stepped_slices_add2
-#define slices_count      stepped_slices_count2
 #define slices_undo       stepped_slices_undo2
 #define slices_sum        stepped_slices_sum2
 #define slices_until      stepped_slices_until2

@@ -8,7 +8,6 @@
 
 /* Beside what the other tests are linked with. */
 #define slices_add           stepped_slices_add
-#define slices_count         stepped_slices_count
 #define slices_undo          stepped_slices_undo
 #define slices_sum           stepped_slices_sum
 #define slices_until         stepped_slices_until
