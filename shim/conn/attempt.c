@@ -197,13 +197,13 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
                            socklen_t len)
 {
 	int saved = errno;
+	struct destination *destination;
 	struct socket_entry *entry;
 	struct address read;
 	struct name_hit hit;
 
 	if (!shim_ready() || fd < 0 || thread_in_lookup())
 		return false;
-	*try = (struct attempt) { .fd = fd, .saved_errno = saved, .address = address, .len = len };
 	entry = socket_find(fd);
 	if (!address_read(&read, address, len)) {
 		if (entry)
@@ -213,19 +213,28 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	/* A number that has an entry: the host only asks how its last connect went, which the
 	 * kernel answers without sending anything. */
 	if (entry && LOAD(entry->phase) != PHASE_NONE && socket_believe(fd, entry)) {
-		try->status = true;
+		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .status = true };
 		return true;
 	}
 	if (!is_stream(fd)) {
 		errno = saved;
 		return false;
 	}
+	memset((char *)try + offsetof(struct attempt, answered), 0,
+	       sizeof(*try) - offsetof(struct attempt, answered));
+	try->fd = fd;
+	try->saved_errno = saved;
+	try->address = address;
+	try->len = len;
 	try->is_unix = read.is_unix;
 	try->began = monotonic();
-	try->trial.owner = thread_id();
-	try->trial.destination = destination_of(&read, &hit, try->began);
-	try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
-	try->trial.place = hit.place;
+	destination = destination_of(&read, &hit, try->began);
+	try->trial = (struct trial) {
+		.destination = destination,
+		.generation = (uint32_t)LOAD(destination->generation),
+		.owner = thread_id(),
+		.place = hit.place,
+	};
 	if (!open_account(try)) {
 		errno = saved;
 		return false;

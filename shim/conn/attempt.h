@@ -15,35 +15,37 @@
 #include <netdb.h>
 
 struct attempt {
-	struct trial trial;
+	/* Of each attempt: what all that begin one set. */
 	struct account account;
 	const struct config *config;
 	const char *label; /* of the policy */
 	const struct sockaddr *address;
 	socklen_t len;
-	int fd;                     /* -1: a lookup */
-	int kind;                   /* of a lookup: a family, or LOOKUP_RECORD and a type */
-	int saved_errno;            /* what errno was when the host called */
-	int64_t began;              /* ns */
-	const struct rule *rule;    /* that said what it is */
+	int fd;          /* -1: a lookup */
+	int saved_errno; /* what errno was when the host called */
+	int64_t began;   /* ns */
+	struct trial trial;
+	const struct rule *rule; /* that said what it is */
+	/* Of some: zero for the rest. */
 	struct unanswered answered; /* the failure that it was taken to answer; number 0: none */
-	bool paid;                  /* a retry, with tokens */
-	bool permit;                /* of a half-open breaker */
 	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
-	bool repeats;               /* the very datagram, or question, that is unanswered */
-	bool unclear;               /* a retry that goes free within the allowance */
-	bool excused;               /* new work, because somebody had asked */
-	bool status;                /* a connect that only asks how the last one went */
-	bool is_unix;
-	bool is_datagram;
-	uint64_t cookie; /* of its socket (conn/sockets.h), 0 = not known */
-	bool is_request; /* on a kept connection */
-	bool passes;     /* goes whatever is decided, because the file says so */
-	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
-	int64_t bound;   /* ns that a lookup may be held at most; 0 = as the policy says */
+	uint64_t cookie;            /* of its socket (conn/sockets.h), 0 = not known */
+	int64_t bound; /* ns that a lookup may be held at most; 0 = as the policy says */
+	int kind;      /* of a lookup: a family, or LOOKUP_RECORD and a type */
 	/* Refused: the errno, or EAI_ code, that the host is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
+	bool paid;    /* a retry, with tokens */
+	bool permit;  /* of a half-open breaker */
+	bool repeats; /* the very datagram, or question, that is unanswered */
+	bool unclear; /* a retry that goes free within the allowance */
+	bool excused; /* new work, because somebody had asked */
+	bool status;  /* a connect that only asks how the last one went */
+	bool is_unix;
+	bool is_datagram;
+	bool is_request; /* on a kept connection */
+	bool passes;     /* goes whatever is decided, because the file says so */
+	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 };
 
 /* A lookup of DNS records of one type, not of a host's addresses. */

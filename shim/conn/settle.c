@@ -241,12 +241,17 @@ bool attempt_is_calling(int fd)
 	return entry && LOAD(entry->calling) && LOAD(entry->owner) == thread_id();
 }
 
-bool attempt_is_ours(const struct socket_entry *entry)
+static inline bool is_ours(const struct socket_entry *entry)
 {
 	int32_t process = thread_process_noted();
 
 	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
 	return LOAD(entry->process) == process && (LOAD(entry->cookie) != 0 || process == getpid());
+}
+
+bool attempt_is_ours(const struct socket_entry *entry)
+{
+	return is_ours(entry);
 }
 
 void attempt_hung_up(int fd, int how)
@@ -283,7 +288,7 @@ void attempt_end(int fd)
 		return;
 	}
 	entry = socket_at(fd);
-	if (!attempt_is_ours(entry)) {
+	if (!is_ours(entry)) {
 		if (LOAD(entry->process) != thread_process_noted())
 			socket_closed(fd, entry);
 		return;
