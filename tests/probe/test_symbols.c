@@ -268,7 +268,7 @@ Test(symbols, conditions_in_the_list_hold)
 	char command[2 * PATH_MAX];
 
 	snprintf(command, sizeof(command),
-	         "d=%s && mkdir -p $d/sys && cp shim/sys/real.h $d/sys && "
+	         "d=%s && mkdir -p $d/sys && cp shim/sys/*.h $d/sys && "
 	         "{ echo '#if 1'; echo '%s'; echo '#else'; echo '%s'; echo '#endif'; echo '#undef "
 	         "HOOK'; } "
 	         "> $d/sys/hooks.def && scripts/hooks man $d/sys/hooks.def | tail -n +3",
