@@ -5,6 +5,7 @@
 #include "config/current.h"
 #include "conn/dns.h"
 #include "conn/flight.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "sys/real.h"
 #include "sys/thread.h"
@@ -50,6 +51,7 @@ static void answered(const struct sent_datagram *last, bool refused)
 		return;
 	}
 	destination_account(destination, config_current(), &account);
+	count_answered(shim_region, destination, last->retry);
 	if (budget_wants_success(&account)) {
 		outcome_success(&trial);
 	} else {

@@ -8,6 +8,8 @@
 #include "conn/http_reply.h"
 #include "conn/tcp_info.h"
 #include "conn/traffic.h"
+#include "region/counters.h"
+#include "region/state.h"
 #include "sys/cell.h"
 #include "sys/real.h"
 
@@ -42,6 +44,8 @@ static void lives(int fd, struct socket_entry *entry)
 		return;
 	socket_move(fd, entry, PHASE_ASKED, ON_LIVES);
 	outcome_success(&trial);
+	if (!(LOAD(entry->traits) & TRAIT_SERVED))
+		count_answered(shim_region, trial.destination, trial.retry);
 }
 
 static void asked(struct socket_entry *entry, uint32_t fingerprint)

@@ -11,6 +11,7 @@
 #include "conn/tcp_info.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
 #include "sys/real.h"
@@ -44,8 +45,11 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 		answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
 	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PARTIAL));
 	if (exchange_end_wanted(entry, &trial, &account)) {
-		if (socket_believe(fd, entry))
+		if (socket_believe(fd, entry)) {
 			outcome_success(&trial);
+			if (first)
+				count_answered(shim_region, trial.destination, trial.retry);
+		}
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
 		return;
 	}
@@ -53,6 +57,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	if (first && trial.destination) {
 		count(&trial.destination->tally.successes);
 		count(&shim_region->tally.successes);
+		count_answered(shim_region, trial.destination, trial.retry);
 	}
 }
 

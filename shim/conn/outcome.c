@@ -5,6 +5,7 @@
 #include "config/current.h"
 #include "dest/failures.h"
 #include "dest/tries.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "report/record.h"
 #include "report/report.h"
@@ -89,6 +90,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	STORE(destination->last_failure, failure);
 	count(&destination->tally.failures[failure]);
 	count(&shim_region->tally.failures[failure]);
+	count_failed(shim_region, destination, trial->retry);
 	count(&shim_region->changes);
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
 	unanswered.place = trial->place;
@@ -143,8 +145,10 @@ static void report_breaker(struct destination *destination, const struct account
 void outcome_breaker(struct destination *destination, const struct account *account,
                      const char *policy, enum breaker_change change, int64_t now)
 {
-	if (change != BREAKER_AS_IT_WAS)
-		report_breaker(destination, account, policy, change, now);
+	if (change == BREAKER_AS_IT_WAS)
+		return;
+	count_breaker(shim_region, destination, change);
+	report_breaker(destination, account, policy, change, now);
 }
 
 void outcome_success(const struct trial *trial)

@@ -10,6 +10,8 @@
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
 #include "dest/tries.h"
+#include "region/counters.h"
+#include "region/state.h"
 #include "sys/cell.h"
 #include "sys/real.h"
 #include "sys/thread.h"
@@ -168,6 +170,8 @@ int attempt_settle_lookup(struct attempt *try, int result)
 		outcome_success(&try->trial);
 	else if (result == 0)
 		count(&try->trial.destination->tally.successes);
+	if (is_answer(result))
+		count_answered(shim_region, try->trial.destination, try->trial.retry);
 	flight_end_attempt(try);
 	errno = err;
 	return result;

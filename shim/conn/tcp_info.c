@@ -9,6 +9,7 @@
 #include "conn/outcome.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
 #include "sys/real.h"
@@ -325,8 +326,11 @@ static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry, en
 		connection_failed(fd, entry, phase, ON_LOST, failure, 0);
 	else if (!alive && socket_move(fd, entry, phase, ON_ENDED))
 		loss_seen(entry);
-	else if (alive && socket_move(fd, entry, phase, ON_ANSWERED_UNSEEN))
+	else if (alive && socket_move(fd, entry, phase, ON_ANSWERED_UNSEEN)) {
 		outcome_success(&trial);
+		if (!(LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY)))
+			count_answered(shim_region, trial.destination, trial.retry);
+	}
 }
 
 void tcp_info_ask(int fd, struct socket_entry *entry)

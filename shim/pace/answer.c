@@ -5,6 +5,7 @@
 #include "conn/flight.h"
 #include "conn/settle.h"
 #include "conn/tls_session.h"
+#include "region/counters.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "sys/real.h"
@@ -81,6 +82,7 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 		TALLY(try, probes);
 	if (waited > 0)
 		TALLY(try, waited);
+	count_wait(shim_region, try->trial.destination, waited);
 	if (try->account.budget->streak == 1 && try->trial.retry)
 		answer_say(try, EVENT_RETRYING, 0, waited, now);
 	return true;
@@ -88,18 +90,23 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
-	bool goes = passes(try);
+	bool goes = passes(try), exhausted;
 
 	TALLY(try, refused);
+	count_wait(shim_region, try->trial.destination, waited);
 	if (!goes) {
 		attempt_unanswered(try, now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
 	}
-	if (try->trial.retry &&
+	exhausted =
+	    try->trial.retry &&
 	    budget_is_exhausted(&try->account,
 	                        budget_cost(try->account.policy,
 	                                    (enum failure)try->trial.destination->last_failure),
-	                        now))
+	                        now);
+	count_refused(shim_region, try->trial.destination, !goes, try->told == EINPROGRESS,
+	              exhausted);
+	if (exhausted)
 		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
 	answer_say(try, EVENT_REFUSED, err, waited, now);
 	return goes;

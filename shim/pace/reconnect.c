@@ -14,7 +14,7 @@
 /* No call is held longer, whatever the spread. */
 #define LONGEST (10 * NS_PER_S)
 
-static void count_wait(const struct attempt *try)
+static void count_spread(const struct attempt *try)
 {
 	count(&try->trial.destination->tally.waited);
 	count(&shim_region->tally.waited);
@@ -30,7 +30,7 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 	/* All those that it ends sooner would else go in the one moment. */
 	if (delay > bound)
 		delay = random_upto(thread_random(), bound);
-	count_wait(try);
+	count_spread(try);
 	end = wait_until(try->began + delay, NULL);
 	if (!attempt_is_there(try))
 		return RECONNECT_GONE;
@@ -49,7 +49,7 @@ static enum reconnect park_for(struct attempt *try, int64_t delay)
 	    try->account.policy->nonblocking != NONBLOCKING_PARK || !park_options_can(try->fd) ||
 	    park(try->fd, try->address, try->len, delay, &entry) == 0)
 		return RECONNECT_GOES;
-	count_wait(try);
+	count_spread(try);
 	atomic_store(&entry.since, try->began);
 	atomic_store(&entry.slot, destination_slot(try->trial.destination));
 	atomic_store(&entry.generation, try->trial.generation);

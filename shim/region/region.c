@@ -28,10 +28,11 @@ static const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
 /* The same numbers whatever the word size: no padding anywhere. */
 _Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
 _Static_assert(offsetof(struct region, process) == 40 && offsetof(struct region, tally) == 56 &&
-                   offsetof(struct region, destinations) == 56 + sizeof(struct tally),
+                   offsetof(struct region, destinations) ==
+                       offsetof(struct region, tally) + sizeof(struct tally),
                "one layout");
 _Static_assert(sizeof(struct tally) ==
-                       offsetof(struct tally, failures) + FAILURE_COUNT * sizeof(cell64) &&
+                       (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + 1 + REGION_WAITS) * sizeof(cell64) &&
                    offsetof(struct destination, tally) ==
                        offsetof(struct destination, budget) + sizeof(struct budget) &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&

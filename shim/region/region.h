@@ -13,11 +13,12 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT       '5' /* grows with the layout: in the magic, and in the file's name */
-#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget05" */
+#define REGION_LAYOUT       '6' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget06" */
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
 #define REGION_ADMISSIONS   64
+#define REGION_WAITS        16
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /* Counters of one destination, or of all together. Only ever incremented. */
@@ -31,6 +32,16 @@ struct tally {
 	cell64 probes;   /* retries let through without tokens, after `probe` */
 	cell64 mistaken; /* retries whose request proved to be new work: paid back */
 	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
+	cell64 answered[2]; /* attempts whose destination has answered, once each: [0] first tries,
+	                     * [1] retries. A connection that lives long answers more often, which
+	                     * `successes` may count. */
+	cell64 failed[2];   /* failures, likewise */
+	cell64 avoided;     /* of the refused: never came to the network */
+	cell64 parked;      /* of the refused: the host is told later */
+	cell64 exhausted;   /* refusals for want of tokens */
+	cell64 breaker[3];  /* changes: opened, half-opened, closed */
+	cell64 waited_ns;   /* in all */
+	cell64 waits[REGION_WAITS]; /* [0] under 1 ms, [i] under 2^i ms, the last any longer */
 };
 
 struct destination {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What is counted for a destination is counted for all together, in its own place. */
+#include "region/counters.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct region region;
+
+Test(counters, a_wait_has_its_place)
+{
+	cr_expect_eq(wait_place(1), 0);
+	cr_expect_eq(wait_place(NS_PER_MS - 1), 0);
+	cr_expect_eq(wait_place(NS_PER_MS), 1);
+	cr_expect_eq(wait_place(2 * NS_PER_MS), 2);
+	cr_expect_eq(wait_place(1000 * NS_PER_MS), 10);
+	cr_expect_eq(wait_place(INT64_MAX), REGION_WAITS - 1);
+}
+
+Test(counters, each_counts_twice_and_nothing_else)
+{
+	struct destination *of = &region.destinations[3];
+
+	count_answered(&region, of, true);
+	count_failed(&region, of, false);
+	count_refused(&region, of, true, true, true);
+	count_refused(&region, of, false, true, false); /* observe: it goes */
+	count_breaker(&region, of, BREAKER_HALF_OPENED);
+	count_breaker(&region, of, BREAKER_AS_IT_WAS);
+	count_wait(&region, of, 3 * NS_PER_MS);
+	count_wait(&region, of, 0);
+	cr_expect_eq(of->tally.answered[1], 1);
+	cr_expect_eq(of->tally.answered[0], 0);
+	cr_expect_eq(of->tally.failed[0], 1);
+	cr_expect_eq(of->tally.avoided, 1);
+	cr_expect_eq(of->tally.parked, 1);
+	cr_expect_eq(of->tally.exhausted, 1);
+	cr_expect_eq(of->tally.breaker[1], 1);
+	cr_expect_eq(of->tally.breaker[0] + of->tally.breaker[2], 0);
+	cr_expect_eq(of->tally.waits[2], 1);
+	cr_expect_eq(of->tally.waited_ns, 3 * NS_PER_MS);
+	cr_expect_eq(memcmp(&of->tally, &region.tally, sizeof(of->tally)), 0);
+}
