@@ -56,7 +56,8 @@ struct listener {
 };
 
 struct config {
-	uint32_t serial; /* grows with every load, so that cached lookups notice */
+	uint32_t serial;      /* grows with every load, so that cached lookups notice */
+	uint32_t fingerprint; /* of the bytes of the file; 0: none was read */
 	struct general_settings general;
 	struct log_settings log;
 	struct bucket_rule process;

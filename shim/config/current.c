@@ -119,8 +119,12 @@ static enum reading_result load(struct config *config, const uint32_t *known)
 		seen.unsettled = is_young(&identity);
 		seen.complained = false;
 	}
-	if (ask.to_stderr && result != READING_THE_SAME)
+	if (result == READING_THE_SAME)
+		return result;
+	if (ask.to_stderr)
 		config->log.target = LOG_TARGET_STDERR;
+	config->fingerprint =
+	    result == READING_FAILED || result == READING_MISSING ? 0 : fingerprint;
 	return result;
 }
 
@@ -140,6 +144,11 @@ const struct config *config_start(bool secure)
 	slots[0].serial = 1;
 	atomic_store(&config_in_force, &slots[0]);
 	return &slots[0];
+}
+
+const char *config_file(void)
+{
+	return ask.path;
 }
 
 bool config_asked_off(void)

@@ -14,6 +14,9 @@ const struct config *config_start(bool secure);
 /* True if RETRYBUDGET=off: no change of the file can take that back. */
 bool config_asked_off(void);
 
+/* The path of the file, whether it is there or not. */
+const char *config_file(void);
+
 /* The configuration in force; never NULL after config_start. */
 extern HIDDEN _Atomic(const struct config *) config_in_force;
 static inline const struct config *config_current(void)

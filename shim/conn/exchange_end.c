@@ -80,6 +80,8 @@ static void rejected(int fd, struct socket_entry *entry, enum phase phase,
 		return;
 	atomic_fetch_and(&entry->traits,
 	                 (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
+	if (failure && trial_stands(&trial))
+		count_status(shim_region, trial.destination, reply->status);
 	reply_asks(trial.destination, reply);
 }
 

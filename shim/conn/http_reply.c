@@ -73,8 +73,10 @@ static enum reply_said understand(const struct http_reader *reader, enum http_sa
 	case HTTP_STATUS:
 		if (reader->status == 101)
 			return REPLY_SWITCHED;
-		return policy && policy_fails_status(policy, reader->status) ? REPLY_FAILED
-		                                                             : REPLY_GOOD;
+		if (!policy || !policy_fails_status(policy, reader->status))
+			return REPLY_GOOD;
+		reply->status = reader->status;
+		return REPLY_FAILED;
 	case HTTP_LATER:
 		reply->later = http_retry_after(reader->value, seconds_now());
 		reply->is_whole = true;

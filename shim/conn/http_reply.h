@@ -28,6 +28,7 @@ enum reply_said {
 
 struct http_reply {
 	int64_t later; /* ns from now, what Retry-After asks for; 0 = nothing */
+	int status;    /* the one that failed; 0: it is no HTTP */
 	bool is_whole; /* nothing more is to be learned of it: it has come as far as Retry-After */
 };
 

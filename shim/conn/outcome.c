@@ -76,7 +76,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	const struct config *config = config_current();
 	struct account account;
 	struct unanswered unanswered;
-	int64_t now = monotonic();
+	int64_t now = monotonic(), drawn;
 	enum breaker_change change;
 	int saved = errno, index;
 
@@ -106,8 +106,11 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	failures_add(destination, &unanswered);
 	if (trial->owner == thread_id())
 		tries_failed(destination_slot(destination), now);
+	drawn = LOAD(account.budget->drawn_at);
 	budget_failure(&account, trial->retry, trial->began ? trial->began : now, now,
 	               thread_random());
+	if (LOAD(account.budget->drawn_at) != drawn)
+		count_delay(shim_region, destination, LOAD(account.budget->last_delay));
 	if (trial->mute)
 		budget_failed_before(&account, trial->began, now);
 	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
@@ -170,6 +173,8 @@ void outcome_success(const struct trial *trial)
 	count(&destination->tally.successes);
 	count(&shim_region->tally.successes);
 	if (streak > 0) {
+		count_recovery(shim_region, destination,
+		               (int64_t)((uint64_t)now - (uint64_t)began));
 		struct record record = {
 			.event = EVENT_RECOVERED,
 			.destination = destination,

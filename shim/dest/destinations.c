@@ -84,7 +84,13 @@ static bool claim(struct destination *victim, int64_t old, int64_t key, int64_t 
 {
 	int64_t claimed = key & ~INT64_C(1);
 
+	uint32_t slot = destination_slot(victim);
+
 	STORE(victim->used_at, now); /* before it is ours, or the next one might choose it too */
+	/* Before too: one that is killed in between must not hide the slot from readers for good.
+	 */
+	if (!(LOAD(shim_region->used[slot / 64]) >> slot % 64 & 1))
+		atomic_fetch_or(&shim_region->used[slot / 64], (int64_t)(UINT64_C(1) << slot % 64));
 	if (old == 0)
 		return atomic_compare_exchange_strong(&victim->key, &old, key);
 	if (old != claimed && !atomic_compare_exchange_strong(&victim->key, &old, claimed))

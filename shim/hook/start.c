@@ -5,6 +5,7 @@
 #include "hook/hook.h"
 #include "hook/load.h"
 #include "hook/tls.h"
+#include "region/identity.h"
 #include "region/state.h"
 #include "report/callsite.h"
 #include "report/record.h"
@@ -66,6 +67,7 @@ static void start(void)
 		shim_state = STATE_OFF;
 		return;
 	}
+	identity_write(shim_region, shim_scope_note ? SCOPE_PROCESS : scope, config);
 #ifdef RTLD_DEEPBIND
 	if (config->general.deepbind == DEEPBIND_STRIP)
 		load_strip_deepbind();

@@ -46,27 +46,60 @@ static inline void count_breaker(struct region *region, struct destination *of,
 	count(&region->tally.breaker[change - BREAKER_OPENED]);
 }
 
-/* Which place of `waits` a wait goes to. ns: not negative. */
-static inline int wait_place(int64_t ns)
+/* Which place of a histogram a time goes to. ns: not negative. */
+static inline int time_place(int64_t ns)
 {
 	int64_t ms = ns / NS_PER_MS;
 	int bits = ms ? 64 - __builtin_clzll((uint64_t)ms) : 0;
 
-	return bits < REGION_WAITS ? bits : REGION_WAITS - 1;
+	return bits < REGION_TIMES ? bits : REGION_TIMES - 1;
+}
+
+static inline void count_time(struct times *times, int64_t ns)
+{
+	count(&times->counts[time_place(ns)]);
+	atomic_fetch_add_explicit(&times->sum, ns, memory_order_relaxed);
 }
 
 /* Nothing for one that did not wait. */
 static inline void count_wait(struct region *region, struct destination *of, int64_t ns)
 {
-	int place;
-
 	if (ns <= 0)
 		return;
-	place = wait_place(ns);
-	count(&of->tally.waits[place]);
-	count(&region->tally.waits[place]);
-	atomic_fetch_add_explicit(&of->tally.waited_ns, ns, memory_order_relaxed);
-	atomic_fetch_add_explicit(&region->tally.waited_ns, ns, memory_order_relaxed);
+	count_time(&of->tally.waits, ns);
+	count_time(&region->tally.waits, ns);
+}
+
+/* The gate was drawn for so long. Shared memory may make it negative. */
+static inline void count_delay(struct region *region, struct destination *of, int64_t ns)
+{
+	if (ns < 0)
+		return;
+	count_time(&of->tally.delays, ns);
+	count_time(&region->tally.delays, ns);
+}
+
+/* A streak has ended that began so long ago. */
+static inline void count_recovery(struct region *region, struct destination *of, int64_t ns)
+{
+	if (ns < 0)
+		return;
+	count_time(&of->tally.recoveries, ns);
+	count_time(&region->tally.recoveries, ns);
+}
+
+/* A reply failed by this HTTP status. 0: it was no HTTP. */
+static inline void count_status(struct region *region, struct destination *of, int status)
+{
+	static const short known[STATUS_OTHER] = { 429, 500, 502, 503, 504 };
+	int place = 0;
+
+	if (status <= 0)
+		return;
+	while (place < STATUS_OTHER && known[place] != status)
+		place++;
+	count(&of->tally.statuses[place]);
+	count(&region->tally.statuses[place]);
 }
 
 #endif

@@ -27,12 +27,21 @@ static const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
 
 /* The same numbers whatever the word size: no padding anywhere. */
 _Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
-_Static_assert(offsetof(struct region, process) == 40 && offsetof(struct region, tally) == 56 &&
+_Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, size) == 8 &&
+                   offsetof(struct region, identity) == 16 &&
+                   sizeof(struct region_identity) ==
+                       6 * sizeof(cell64) + REGION_VERSION + REGION_PROGRAM + REGION_PATH,
+               "one layout");
+_Static_assert(offsetof(struct region, used) == 16 + sizeof(struct region_identity) &&
+                   offsetof(struct region, process) ==
+                       offsetof(struct region, used) + (REGION_DESTINATIONS / 64 + 3) * 8 &&
+                   offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
                    offsetof(struct region, destinations) ==
                        offsetof(struct region, tally) + sizeof(struct tally),
                "one layout");
-_Static_assert(sizeof(struct tally) ==
-                       (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + 1 + REGION_WAITS) * sizeof(cell64) &&
+_Static_assert(sizeof(struct tally) == (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + STATUS_PLACES) * 8 +
+                                           3 * sizeof(struct times) &&
+                   sizeof(struct times) == (1 + REGION_TIMES) * 8 &&
                    offsetof(struct destination, tally) ==
                        offsetof(struct destination, budget) + sizeof(struct budget) &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&

@@ -18,8 +18,46 @@
 #define REGION_DESTINATIONS 512
 #define REGION_FAILURES     64
 #define REGION_ADMISSIONS   64
-#define REGION_WAITS        16
+#define REGION_TIMES        20 /* places of a histogram of times */
+#define REGION_VERSION      16
+#define REGION_PROGRAM      64
+#define REGION_PATH         256
 #define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
+
+/*
+ * Who made the region, as its constructor knew it, for tools that read it from outside. Children of
+ * fork share the region, and what stands here stays their ancestor's; so it does in a region that
+ * more programs share. Only the mode and the configuration follow a reload.
+ */
+struct region_identity {
+	cell64 pid;         /* in its own namespace; 0: nobody has begun to write */
+	cell64 is_whole;    /* 1 once all of it is written */
+	cell64 started;     /* clock ticks after boot, as in /proc/PID/stat; 0 = not known */
+	cell64 scope;       /* enum scope of the region itself */
+	cell64 mode;        /* enum mode of [retrybudget] */
+	cell64 config_hash; /* of the bytes of the file (FNV-1a); 0: none was read */
+	char version[REGION_VERSION];
+	char program[REGION_PROGRAM]; /* text ends with a NUL here, or is cut */
+	char config[REGION_PATH];
+};
+
+/* Times on a scale of powers of two: place 0 counts those under 1 ms, place i those under 2^i ms,
+ * the last any longer. */
+struct times {
+	cell64 sum; /* ns */
+	cell64 counts[REGION_TIMES];
+};
+
+/* The statuses that are counted by themselves; the last place is any other. */
+enum status_place {
+	STATUS_429,
+	STATUS_500,
+	STATUS_502,
+	STATUS_503,
+	STATUS_504,
+	STATUS_OTHER,
+	STATUS_PLACES,
+};
 
 /* Counters of one destination, or of all together. Only ever incremented. */
 struct tally {
@@ -40,8 +78,10 @@ struct tally {
 	cell64 parked;      /* of the refused: the host is told later */
 	cell64 exhausted;   /* refusals for want of tokens */
 	cell64 breaker[3];  /* changes: opened, half-opened, closed */
-	cell64 waited_ns;   /* in all */
-	cell64 waits[REGION_WAITS]; /* [0] under 1 ms, [i] under 2^i ms, the last any longer */
+	cell64 statuses[STATUS_PLACES]; /* HTTP statuses that failed, by enum status_place */
+	struct times waits;             /* of calls that were held */
+	struct times delays;            /* that were drawn for the gate */
+	struct times recoveries; /* from a streak's first failure to the success that ends it */
 };
 
 struct destination {
@@ -77,9 +117,12 @@ struct destination {
 };
 
 struct region {
-	cell64 magic;          /* REGION_MAGIC once usable */
-	cell64 size;           /* sizeof(struct region) of its maker */
-	cell64 lost_records;   /* records that no listener took */
+	cell64 magic; /* REGION_MAGIC once usable */
+	cell64 size;  /* sizeof(struct region) of its maker */
+	struct region_identity identity;
+	cell64
+	    used[REGION_DESTINATIONS / 64]; /* one bit a slot that was ever claimed, for readers */
+	cell64 lost_records;                /* records that no listener took */
 	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
 	cell64 changes;        /* grows with each failure and each retry: while it stands still, a
 	                        * connection whose success changed nothing need not look again */

@@ -5,6 +5,7 @@
 #include "config/complaints.h"
 #include "config/config.h"
 #include "config/current.h"
+#include "region/identity.h"
 #include "region/state.h"
 #include "report/record.h"
 #include "report/report.h"
@@ -44,6 +45,7 @@ void refresh(int64_t now)
 	bool looked;
 
 	if (config_refresh(now, &looked)) {
+		identity_refresh(shim_region, config_current());
 		report_settings(&config_current()->log, shim_region);
 		report(&record, now);
 	}

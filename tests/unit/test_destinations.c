@@ -79,6 +79,17 @@ Test(destinations, are_named_by_address_without_a_lookup)
 	cr_assert_str_eq(name_of("fe80::1", 80, &hit), "[fe80::1%2]:80");
 }
 
+/* Readers from outside look at no others. */
+Test(destinations, slots_in_use_are_marked)
+{
+	struct address address = inet("10.1.0.5", 5432);
+	struct name_hit hit;
+	uint32_t slot = destination_slot(destination_of(&address, &hit, ++now));
+
+	for (uint32_t i = 0; i < REGION_DESTINATIONS; i++)
+		cr_expect_eq((shim_region->used[i / 64] >> i % 64) & 1, i == slot);
+}
+
 Test(destinations, are_named_as_the_host_asked)
 {
 	struct name_hit hit;

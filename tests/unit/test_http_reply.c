@@ -102,6 +102,7 @@ Test(http_reply, is_read_in_pieces)
 		replies(&talk, LATER, piece);
 		cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 1, "pieces of %zu",
 		             piece);
+		cr_expect_eq(talk.destination->tally.statuses[STATUS_503], 1);
 		cr_expect_eq(talk.destination->tally.successes, 0);
 		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
 		asked = talk.destination->budget.not_before;
