@@ -9,6 +9,7 @@ PREFIX  ?= /usr/local
 ARCH    ?=
 LIBC    ?=
 UNWIND  ?= yes
+JSON    ?= $(if $(TARGET),no,yes)
 
 # For other programs than this machine's own: make ARCH=i386, make ARCH=aarch64, make LIBC=musl, each
 # in a folder of its own. A CC on the command line is taken as it is; INIH is the archive to link.
@@ -53,6 +54,9 @@ SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-
 ifeq ($(UNWIND),no)
 SHIM_FLAGS += -DWITHOUT_LIBUNWIND
 endif
+ifeq ($(JSON),no)
+SHIM_FLAGS += -DWITHOUT_JANSSON
+endif
 # nodelete: whoever opened it by dlopen has bound calls to it, and fork handlers are left with libc.
 SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--no-undefined \
 	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
@@ -85,7 +89,7 @@ $(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
 
 $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH) $(if $(filter no,$(JSON)),,-ljansson)
 
 # The command looks for the library where it was installed.
 $(B)/obj/shim/tool/library.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'

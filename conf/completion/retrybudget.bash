@@ -6,7 +6,7 @@ _retrybudget()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run check show rules simulate inspect --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run check show rules simulate inspect stat --help --version" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -56,6 +56,9 @@ _retrybudget()
     inspect)
         options="-h --help"
         ;;
+    stat)
+        options="--json -w --watch -h --help"
+        ;;
     *) return ;;
     esac
     if [[ $word == -* ]]; then
@@ -63,7 +66,7 @@ _retrybudget()
         return
     fi
     case ${COMP_WORDS[1]} in
-    run|inspect) COMPREPLY=($(compgen -c -- "$word")) ;;
+    run|inspect|stat) COMPREPLY=($(compgen -c -- "$word")) ;;
     check|show|simulate) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

@@ -7,6 +7,7 @@ complete -c retrybudget -n __fish_use_subcommand -a show -d 'print the settings 
 complete -c retrybudget -n __fish_use_subcommand -a rules -d 'print what makes an attempt new, a repeat or unclear'
 complete -c retrybudget -n __fish_use_subcommand -a simulate -d 'play a trace of attempts to a policy, and print what it says'
 complete -c retrybudget -n __fish_use_subcommand -a inspect -d 'tell whether the shim will reach a program'
+complete -c retrybudget -n __fish_use_subcommand -a stat -d 'print what the library has counted in running processes'
 complete -c retrybudget -n __fish_use_subcommand -l help -d 'list the commands'
 complete -c retrybudget -n __fish_use_subcommand -l version -d 'print the version'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -s c -l config -rF -d 'use FILE instead of /etc/retrybudget.ini'
@@ -27,3 +28,7 @@ complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -s h -l help -
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -F
 complete -c retrybudget -n '__fish_seen_subcommand_from inspect' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from inspect' -xa '(__fish_complete_command; __fish_complete_pids)'
+complete -c retrybudget -n '__fish_seen_subcommand_from stat' -l json -d 'print JSON'
+complete -c retrybudget -n '__fish_seen_subcommand_from stat' -s w -l watch -d 'print it again every SECONDS, 2 without, until stopped'
+complete -c retrybudget -n '__fish_seen_subcommand_from stat' -s h -l help -d 'show this text'
+complete -c retrybudget -n '__fish_seen_subcommand_from stat' -xa '(__fish_complete_command; __fish_complete_pids)'

@@ -28,6 +28,11 @@ static const char *const failure_names[FAILURE_COUNT] = {
 	[FAILURE_LOOKUP] = "lookup",   [FAILURE_STATUS] = "status",
 };
 
+const char *failure_name(enum failure failure)
+{
+	return failure_names[failure];
+}
+
 struct number_name {
 	int number;
 	const char *name;

@@ -61,6 +61,9 @@ struct record {
 	const char *text; /* msg=, quoted and escaped */
 };
 
+/* The class= of a failure, as records write it. NULL: FAILURE_NONE. */
+const char *failure_name(enum failure failure);
+
 /* The event= of a record. */
 const char *record_event(const struct record *record);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget inspect: will the shim reach a program, and is it loaded in a process? */
-#include "tool/library.h"
+#include "tool/maps.h"
 #include "tool/program.h"
 #include "tool/reach.h"
 #include "tool/tool.h"
@@ -25,28 +25,11 @@ static const char usage[] =
     "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID: 0 if the\n"
     "library is loaded, 1 if not. 125 for a wrong usage, or if it cannot be told.\n";
 
-/* One line of /proc/PID/maps: is it the code of our library? Data alone may be a tool reading it.
- */
-static bool maps_library(char *line)
-{
-	static const char gone[] = " (deleted)"; /* replaced by a newer one since */
-	char *path = strchr(line, '/'), *name;
-	char *mode = strchr(line, ' ');
-	size_t n = strcspn(line, "\n");
-
-	line[n] = '\0';
-	if (n > sizeof(gone) && strcmp(line + n - (sizeof(gone) - 1), gone) == 0)
-		line[n - (sizeof(gone) - 1)] = '\0';
-	if (!path || !mode || strnlen(mode, 4) < 4 || mode[3] != 'x')
-		return false;
-	name = strrchr(path, '/') + 1;
-	return strcmp(name, LIBRARY_NAME) == 0;
-}
-
 /* 1 if the library is loaded in a process, 0 if not, -1 with errno if that cannot be told. */
 static int is_loaded(const char *pid)
 {
 	char file[64], *line = NULL;
+	struct mapping mapping;
 	size_t size = 0;
 	int loaded = 0, error;
 	FILE *maps;
@@ -56,7 +39,7 @@ static int is_loaded(const char *pid)
 	if (!maps)
 		return -1;
 	while (!loaded && getline(&line, &size, maps) > 0)
-		loaded = maps_library(line);
+		loaded = mapping_parse(line, &mapping) && mapping.kind == MAPPING_LIBRARY;
 	error = errno;
 	if (ferror(maps))
 		loaded = -1;

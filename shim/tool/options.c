@@ -15,6 +15,25 @@ static const struct row {
 
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
 
+static bool is_optional(const struct row *row)
+{
+	return row->value && row->value[0] == '[';
+}
+
+static int takes(const struct row *row)
+{
+	if (is_optional(row))
+		return optional_argument;
+	return row->value ? required_argument : no_argument;
+}
+
+/* How the name is joined to its value: "--log stderr", "--watch[=SECONDS]". */
+static void join(const struct row *row, const char **between, const char **value)
+{
+	*between = is_optional(row) ? "[=" : row->value ? " " : "";
+	*value = row->value ? row->value + is_optional(row) : "";
+}
+
 void options_of(const char *command, struct option list[OPTIONS_MAX])
 {
 	int n = 0;
@@ -24,7 +43,7 @@ void options_of(const char *command, struct option list[OPTIONS_MAX])
 		if (strcmp(rows[i].command, command) == 0)
 			list[n++] = (struct option) {
 				.name = rows[i].name,
-				.has_arg = rows[i].value ? required_argument : no_argument,
+				.has_arg = takes(&rows[i]),
 				.val = rows[i].letter,
 			};
 }
@@ -44,12 +63,13 @@ void options_print(const char *command, FILE *out)
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		const struct row *row = &rows[i];
 		bool is_short = row->letter < OPTION_OBSERVE;
+		const char *between, *value;
 
 		if (strcmp(row->command, command) != 0)
 			continue;
+		join(row, &between, &value);
 		fprintf(out, "  %c%c%c --%s%s%s%*s  %s\n", is_short ? '-' : ' ',
-		        is_short ? row->letter : ' ', is_short ? ',' : ' ', row->name,
-		        row->value ? " " : "", row->value ? row->value : "", widest - width_of(row),
-		        "", row->help);
+		        is_short ? row->letter : ' ', is_short ? ',' : ' ', row->name, between,
+		        value, widest - width_of(row), "", row->help);
 	}
 }

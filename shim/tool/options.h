@@ -13,6 +13,7 @@ enum {
 	OPTION_SAMPLE,
 	OPTION_MAN_KEYS,
 	OPTION_ORIGINAL,
+	OPTION_JSON,
 };
 
 #define OPTIONS_MAX 8 /* of one subcommand, the end of the list included */

@@ -14,6 +14,7 @@ int cmd_check(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
 
 /* Prints a mistake of a configuration file to stderr; a config_complain. */
 void tell(void *arg, const char *file, int line, const char *message);

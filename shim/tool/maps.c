@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A name in /proc/PID/maps may hold blanks; a newline in it is written \012. */
+#include "tool/maps.h"
+
+#include "tool/library.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMFD "/memfd:retrybudget"
+
+static bool is_text(const char *bytes, size_t n, const char *text)
+{
+	return n == strlen(text) && memcmp(bytes, text, n) == 0;
+}
+
+/* ".../retrybudget/NAME-vN" or ".../retrybudget-UID/NAME-vN", wherever its file system is mounted.
+ */
+static bool is_shared(const char *path, size_t n)
+{
+	static const char folder[] = "retrybudget";
+	const char *name = memrchr(path, '/', n), *above;
+	size_t length;
+
+	if (!name || name == path)
+		return false;
+	length = (size_t)(path + n - name);
+	if (length < sizeof("/x-v1") - 1 || memcmp(path + n - 3, "-v", 2) != 0)
+		return false;
+	above = memrchr(path, '/', (size_t)(name - path));
+	if (!above)
+		return false;
+	above++;
+	length = (size_t)(name - above);
+	if (length < sizeof(folder) - 1 || memcmp(above, folder, sizeof(folder) - 1) != 0)
+		return false;
+	above += sizeof(folder) - 1;
+	length -= sizeof(folder) - 1;
+	return length == 0 ||
+	       (*above == '-' && length > 1 && strspn(above + 1, "0123456789") == length - 1);
+}
+
+static enum mapping_kind kind_of(const char *mode, const char *path)
+{
+	static const char deleted[] = " (deleted)"; /* so are all memfds */
+	size_t n = strcspn(path, "\n"), end = sizeof(deleted) - 1;
+	bool gone = n >= end && memcmp(path + n - end, deleted, end) == 0;
+	const char *name;
+
+	if (gone)
+		n -= end;
+	if (mode[3] == 's') {
+		if (gone && is_text(path, n, MEMFD))
+			return MAPPING_OWN;
+		return is_shared(path, n) ? MAPPING_SHARED : MAPPING_OTHER;
+	}
+	name = memrchr(path, '/', n);
+	if (mode[2] == 'x' && name &&
+	    is_text(name + 1, (size_t)(path + n - name - 1), LIBRARY_NAME))
+		return MAPPING_LIBRARY;
+	return MAPPING_OTHER;
+}
+
+/* Reads a number up to the byte that must end it, and passes over that. */
+static bool number(const char **at, int base, char end, uint64_t *value)
+{
+	char *rest;
+
+	if (**at == '-' || **at == '+' || **at == ' ')
+		return false;
+	*value = strtoull(*at, &rest, base);
+	if (rest == *at || *rest != end)
+		return false;
+	*at = rest + 1;
+	return true;
+}
+
+bool mapping_parse(const char *line, struct mapping *mapping)
+{
+	const char *at = line, *mode;
+	uint64_t offset, major, minor;
+
+	if (!number(&at, 16, '-', &mapping->from) || !number(&at, 16, ' ', &mapping->to))
+		return false;
+	mode = at;
+	if (strnlen(mode, 5) < 5 || mode[4] != ' ')
+		return false;
+	at += 5;
+	if (!number(&at, 16, ' ', &offset) || !number(&at, 16, ':', &major) ||
+	    !number(&at, 16, ' ', &minor))
+		return false;
+	mapping->inode = strtoull(at, (char **)&at, 10);
+	at += strspn(at, " ");
+	mapping->major = (unsigned int)major;
+	mapping->minor = (unsigned int)minor;
+	mapping->kind = kind_of(mode, at);
+	/* A piece from the middle of a region is no region. */
+	if (offset != 0 && mapping->kind != MAPPING_LIBRARY)
+		mapping->kind = MAPPING_OTHER;
+	return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of /proc/PID/maps, as far as they tell the library and its shared memory. */
+#ifndef RETRYBUDGET_TOOL_MAPS_H
+#define RETRYBUDGET_TOOL_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mapping_kind {
+	MAPPING_OTHER,
+	MAPPING_LIBRARY, /* its code: data alone may be a tool that reads the file */
+	MAPPING_OWN,     /* by its name the region of a process or a family: a memfd */
+	MAPPING_SHARED,  /* by its name the region of a user or a host: a file */
+};
+
+struct mapping {
+	uint64_t from, to, inode;
+	unsigned int major, minor; /* of the device */
+	enum mapping_kind kind;
+};
+
+/* False if that is no line of such a file. Names are only names: any process can give them to what
+ * it likes. */
+bool mapping_parse(const char *line, struct mapping *mapping);
+
+#endif

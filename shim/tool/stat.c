@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* retrybudget stat: what the library has counted in the processes that run under it. */
+#include "tool/stat.h"
+
+#include "sys/text.h"
+#include "tool/options.h"
+#include "tool/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXTS   4
+#define NOTHING (-1) /* was found */
+
+static const char usage[] =
+    "usage: retrybudget stat [--json] [--watch[=SECONDS]] [PID | PROG | DEST]\n"
+    "\n"
+    "Prints what the library has counted in running processes: of one process, of those\n"
+    "of one program, or of one destination (db.internal:5432, or db.internal for any\n"
+    "port). Processes that share a budget are one row.\n"
+    "\n";
+
+static const char after[] =
+    "\n"
+    "REFUSED are calls that were not let through, WAITED those that were held first; TOKENS\n"
+    "are what was left at the last change, of how many. retrybudget(1) explains the rest.\n"
+    "Other users' processes can be read by root, or with CAP_CHECKPOINT_RESTORE.\n"
+    "\n"
+    "Exit status: 1 if what was asked for is not there, 2 for a wrong usage, else 0.\n";
+
+struct request {
+	const struct printer *printer;
+	const char *wanted; /* or NULL */
+	pid_t pid;          /* or 0 */
+	double seconds;     /* between two, 0 = once */
+};
+
+const char *stat_text(const char *bytes, size_t size)
+{
+	static char texts[TEXTS][4 * REGION_NAME + 1];
+	static unsigned int next;
+	char *out = texts[next++ % TEXTS];
+	struct text text;
+
+	text_start(&text, out, sizeof(texts[0]));
+	text_escaped(&text, bytes, strnlen(bytes, size), sizeof(texts[0]) - 1);
+	return out;
+}
+
+const char *stat_program(const struct family *family)
+{
+	const struct process *first = &family->members[0];
+
+	if (family->snapshot->state == SNAPSHOT_GOOD && first->regions[0].kind == MAPPING_OWN &&
+	    family->snapshot->region->identity.program[0])
+		return stat_text(family->snapshot->region->identity.program, REGION_PROGRAM);
+	return stat_text(first->name, sizeof(first->name));
+}
+
+bool stat_tokens(const struct bucket *bucket, int64_t *tokens, int64_t *capacity)
+{
+	uint64_t holding = (uint64_t)LOAD(bucket->holding);
+
+	*capacity = (int64_t)(holding >> 32);
+	*tokens = (int32_t)(holding & UINT32_MAX);
+	if (*tokens > *capacity)
+		*tokens = *capacity;
+	return holding != 0;
+}
+
+static const char *word_of(const char *const words[], size_t n, int64_t value)
+{
+	return value >= 0 && value < (int64_t)n ? words[value] : NULL;
+}
+
+const char *stat_mode(int64_t mode)
+{
+	static const char *const words[] = {
+		[MODE_OFF] = "off",
+		[MODE_OBSERVE] = "observe",
+		[MODE_ENFORCE] = "enforce",
+	};
+
+	return word_of(words, sizeof(words) / sizeof(*words), mode);
+}
+
+const char *stat_scope(int64_t scope)
+{
+	static const char *const words[] = {
+		[SCOPE_PROCESS] = "process",
+		[SCOPE_USER] = "user",
+		[SCOPE_HOST] = "host",
+	};
+
+	return word_of(words, sizeof(words) / sizeof(*words), scope);
+}
+
+/* The whole name, or what stands before its port. */
+static bool is_destination(const char *name, const char *wanted)
+{
+	const char *shown = stat_text(name, REGION_NAME), *port = strrchr(shown, ':');
+	size_t n = strlen(wanted);
+
+	return strcmp(shown, wanted) == 0 ||
+	       (port && (size_t)(port - shown) == n && strncmp(shown, wanted, n) == 0);
+}
+
+static bool is_program(const struct family *family, const char *wanted)
+{
+	if (strcmp(stat_program(family), wanted) == 0)
+		return true;
+	for (size_t i = 0; i < family->count; i++)
+		if (strcmp(family->members[i].name, wanted) == 0)
+			return true;
+	return false;
+}
+
+/* Leaves of a family what was asked for; false: nothing. */
+static bool choose(const struct request *request, const struct family *family,
+                   struct snapshot *snapshot)
+{
+	int kept = 0;
+
+	if (!request->wanted || request->pid || is_program(family, request->wanted))
+		return true;
+	for (int i = 0; i < snapshot->slot_count; i++)
+		if (is_destination(snapshot->region->destinations[snapshot->slots[i]].name,
+		                   request->wanted))
+			snapshot->slots[kept++] = snapshot->slots[i];
+	snapshot->slot_count = kept;
+	return kept > 0;
+}
+
+static bool share_region(const struct process *a, const struct process *b)
+{
+	return a->region_count == 1 && b->region_count == 1 &&
+	       a->regions[0].inode == b->regions[0].inode &&
+	       a->regions[0].major == b->regions[0].major &&
+	       a->regions[0].minor == b->regions[0].minor;
+}
+
+/* Whoever of a family is still there answers for all. */
+static void ask(struct family *family, struct snapshot *snapshot)
+{
+	do {
+		snapshot_take(&family->members[0], snapshot);
+		if (snapshot->state != SNAPSHOT_GONE || family->count == 1)
+			break;
+		family->members++;
+		family->count--;
+	} while (true);
+}
+
+static int print_once(const struct request *request)
+{
+	static struct snapshot snapshot;
+	struct processes found;
+	size_t printed = 0;
+
+	if (!processes_find(&found, request->pid)) {
+		fprintf(stderr, "retrybudget: stat: cannot look at processes: %s\n",
+		        strerror(errno));
+		return 1;
+	}
+	request->printer->begin();
+	for (size_t i = 0, next; i < found.count; i = next) {
+		struct family family = { .members = &found.list[i],
+			                 .snapshot = &snapshot,
+			                 .whole = request->pid != 0 };
+
+		for (next = i + 1;
+		     next < found.count && share_region(&found.list[i], &found.list[next]);)
+			next++;
+		family.count = next - i;
+		ask(&family, &snapshot);
+		if (!choose(request, &family, &snapshot))
+			continue;
+		request->printer->family(&family);
+		printed++;
+	}
+	request->printer->end(found.unreadable);
+	processes_free(&found);
+	return printed ? 0 : NOTHING;
+}
+
+static void pause_for(double seconds)
+{
+	struct timespec time = { .tv_sec = (time_t)seconds };
+
+	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
+	(void)nanosleep(&time, NULL);
+}
+
+static int watch(const struct request *request)
+{
+	bool on_screen = isatty(STDOUT_FILENO) && request->printer == &stat_table;
+
+	for (bool first = true;; first = false) {
+		if (on_screen)
+			fputs("\033[H\033[J", stdout);
+		else if (!first && request->printer == &stat_table)
+			putchar('\n');
+		if (print_once(request) == NOTHING && request->printer == &stat_table)
+			puts("nothing to show");
+		if (fflush(stdout) != 0) /* nobody reads any more */
+			return 1;
+		pause_for(request->seconds);
+	}
+}
+
+static bool take_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = 2;
+	if (!text)
+		return true;
+	*seconds = strtod(text, &end);
+	return end != text && *end == '\0' && *seconds >= 0.1 && *seconds <= 86400;
+}
+
+static int say_usage(FILE *out)
+{
+	fputs(usage, out);
+	options_print("stat", out);
+	fputs(after, out);
+	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	struct request request = { .printer = &stat_table };
+	struct option list[OPTIONS_MAX];
+	int letter, result;
+
+	options_of("stat", list);
+	while ((letter = getopt_long(argc, argv, "w::h", list, NULL)) != -1) {
+		switch (letter) {
+		case OPTION_JSON:
+			request.printer = &stat_json;
+			if (!stat_json.begin) {
+				fputs("retrybudget: stat: built without jansson, hence without "
+				      "--json\n",
+				      stderr);
+				return EXIT_USAGE;
+			}
+			break;
+		case 'w':
+			if (!take_seconds(optarg, &request.seconds)) {
+				fputs("retrybudget: stat: --watch takes 0.1 to 86400 seconds\n",
+				      stderr);
+				return EXIT_USAGE;
+			}
+			break;
+		case 'h':
+			return say_usage(stdout);
+		default:
+			return say_usage(stderr);
+		}
+	}
+	if (argc - optind > 1)
+		return say_usage(stderr);
+	request.wanted = argv[optind];
+	if (request.wanted && strlen(request.wanted) <= 10 && *request.wanted &&
+	    request.wanted[strspn(request.wanted, "0123456789")] == '\0')
+		request.pid = (pid_t)strtol(request.wanted, NULL, 10);
+	if (request.seconds > 0)
+		return watch(&request);
+	result = print_once(&request);
+	if (result == NOTHING && request.printer == &stat_table)
+		fprintf(stderr, "retrybudget: stat: %s\n",
+		        request.pid      ? "the library is not loaded in that process"
+		        : request.wanted ? "no such process, program or destination"
+		                         : "no process runs under the library");
+	if (result == NOTHING)
+		result = request.wanted ? 1 : 0;
+	return fflush(stdout) ? 1 : result;
+}

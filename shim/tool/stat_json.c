@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* `retrybudget stat --json`: one object, of which each region is written as soon as it is read. */
+#include "tool/stat.h"
+
+#include "report/record.h"
+
+#ifdef WITHOUT_JANSSON
+const struct printer stat_json = { 0 };
+#else
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+static size_t written;
+
+static void put(json_t *object, const char *key, int64_t value)
+{
+	json_object_set_new(object, key, json_integer(value));
+}
+
+/* A failed json_string() is left out. */
+static void put_text(json_t *object, const char *key, const char *text)
+{
+	json_object_set_new(object, key, text ? json_string(text) : json_null());
+}
+
+static json_t *kinds(const cell64 counts[2])
+{
+	json_t *object = json_object();
+
+	put(object, "first", LOAD(counts[0]));
+	put(object, "retry", LOAD(counts[1]));
+	return object;
+}
+
+static json_t *times_json(const struct times *times)
+{
+	json_t *object = json_object(), *counts = json_array();
+
+	for (int i = 0; i < REGION_TIMES; i++)
+		json_array_append_new(counts, json_integer(LOAD(times->counts[i])));
+	json_object_set_new(object, "sum_ms",
+	                    json_real((double)LOAD(times->sum) / (double)NS_PER_MS));
+	json_object_set_new(object, "counts", counts);
+	return object;
+}
+
+static void put_tally(json_t *object, const struct tally *tally)
+{
+	static const char *const statuses[STATUS_PLACES] = { "429", "500", "502",
+		                                             "503", "504", "other" };
+	json_t *failures = json_object(), *codes = json_object(), *breaker = json_object();
+
+	put(object, "attempts", LOAD(tally->attempts));
+	put(object, "retries", LOAD(tally->retries));
+	put(object, "successes", LOAD(tally->successes));
+	put(object, "waited", LOAD(tally->waited));
+	put(object, "refused", LOAD(tally->refused));
+	put(object, "probes", LOAD(tally->probes));
+	put(object, "mistaken", LOAD(tally->mistaken));
+	put(object, "avoided", LOAD(tally->avoided));
+	put(object, "parked", LOAD(tally->parked));
+	put(object, "exhausted", LOAD(tally->exhausted));
+	json_object_set_new(object, "answered", kinds(tally->answered));
+	json_object_set_new(object, "failed", kinds(tally->failed));
+	for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)
+		put(failures, failure_name((enum failure)i), LOAD(tally->failures[i]));
+	json_object_set_new(object, "failures", failures);
+	for (int i = 0; i < STATUS_PLACES; i++)
+		put(codes, statuses[i], LOAD(tally->statuses[i]));
+	json_object_set_new(object, "statuses", codes);
+	put(breaker, "opened", LOAD(tally->breaker[0]));
+	put(breaker, "half_opened", LOAD(tally->breaker[1]));
+	put(breaker, "closed", LOAD(tally->breaker[2]));
+	json_object_set_new(object, "breaker", breaker);
+	json_object_set_new(object, "waits", times_json(&tally->waits));
+	json_object_set_new(object, "delays", times_json(&tally->delays));
+	json_object_set_new(object, "recoveries", times_json(&tally->recoveries));
+}
+
+static void put_tokens(json_t *object, const struct bucket *bucket)
+{
+	int64_t tokens, capacity;
+	bool known = stat_tokens(bucket, &tokens, &capacity);
+
+	json_object_set_new(object, "tokens",
+	                    known ? json_real((double)tokens / 1000) : json_null());
+	json_object_set_new(object, "capacity",
+	                    known ? json_real((double)capacity / 1000) : json_null());
+}
+
+static json_t *destination_json(const struct destination *one)
+{
+	json_t *object = json_object();
+	int64_t last = LOAD(one->last_failure), streak = LOAD(one->budget.streak);
+
+	put_text(object, "name", stat_text(one->name, REGION_NAME));
+	put_tally(object, &one->tally);
+	put_tokens(object, &one->budget.bucket);
+	put(object, "streak", streak > 0 ? streak : 0);
+	put_text(object, "last_failure",
+	         last > 0 && last < FAILURE_COUNT ? failure_name((enum failure)last) : NULL);
+	return object;
+}
+
+static void put_region(json_t *object, const struct snapshot *snapshot)
+{
+	const struct region *region = snapshot->region;
+	const struct region_identity *identity = &region->identity;
+	json_t *maker = json_object(), *totals = json_object(), *list = json_array();
+	int64_t hash = LOAD(identity->config_hash);
+
+	put_text(object, "version", stat_text(identity->version, REGION_VERSION));
+	put_text(object, "mode", stat_mode(LOAD(identity->mode)));
+	put_text(object, "scope", stat_scope(LOAD(identity->scope)));
+	put_text(object, "config", stat_text(identity->config, REGION_PATH));
+	if (hash) {
+		char text[16];
+
+		(void)snprintf(text, sizeof(text), "%08" PRIx32, (uint32_t)hash);
+		put_text(object, "config_hash", text);
+	} else {
+		put_text(object, "config_hash", NULL);
+	}
+	put(maker, "pid", LOAD(identity->pid));
+	put(maker, "started", LOAD(identity->started));
+	put_text(maker, "program", stat_text(identity->program, REGION_PROGRAM));
+	json_object_set_new(object, "maker", maker);
+	put(object, "lost_records", LOAD(region->lost_records));
+	put(object, "faults", LOAD(region->faults));
+	put_tally(totals, &region->tally);
+	put_tokens(totals, &region->process);
+	json_object_set_new(object, "totals", totals);
+	for (int i = 0; i < snapshot->slot_count; i++)
+		json_array_append_new(list,
+		                      destination_json(&region->destinations[snapshot->slots[i]]));
+	json_object_set_new(object, "destinations", list);
+}
+
+static void begin(void)
+{
+	written = 0;
+	fputs("{\"regions\": [", stdout);
+}
+
+static void print_family(const struct family *family)
+{
+	const struct snapshot *snapshot = family->snapshot;
+	json_t *object = json_object(), *pids = json_array();
+
+	for (size_t i = 0; i < family->count; i++)
+		json_array_append_new(pids, json_integer(family->members[i].pid));
+	json_object_set_new(object, "pids", pids);
+	put_text(object, "program", stat_program(family));
+	put(object, "user", family->members[0].user);
+	put_text(object, "state", snapshot_word(snapshot));
+	if (snapshot->state == SNAPSHOT_GOOD)
+		put_region(object, snapshot);
+	else
+		put_text(object, "message", snapshot_sentence(snapshot));
+	fputs(written++ ? ",\n" : "\n", stdout);
+	json_dumpf(object, stdout, JSON_COMPACT);
+	json_decref(object);
+}
+
+static void end(size_t unreadable)
+{
+	printf("%s],\n\"unreadable\": %zu}\n", written ? "\n" : "", unreadable);
+}
+
+const struct printer stat_json = { begin, print_family, end };
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions as a reader finds them: whole, forged, cut, of other versions, of a process that ended.
+ */
+#include "tool/processes.c"
+#include "tool/snapshot.c"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+TestSuite(snapshot, .timeout = 60);
+
+static struct region *mapped;
+
+/* A memfd of the region's name, mapped. */
+static int forge(size_t size)
+{
+	int fd = memfd_create("retrybudget", MFD_CLOEXEC);
+
+	cr_assert(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
+	mapped = mmap(NULL, sizeof(struct region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(mapped, MAP_FAILED);
+	return fd;
+}
+
+static void sign(struct region *region)
+{
+	region->magic = REGION_MAGIC;
+	region->size = sizeof(struct region);
+}
+
+static struct destination *put_slot(struct region *region, int slot, const char *name)
+{
+	struct destination *one = &region->destinations[slot];
+
+	region->used[slot / 64] |= (int64_t)(UINT64_C(1) << slot % 64);
+	one->key = one->named = 2 * slot + 1;
+	strncpy(one->name, name, sizeof(one->name));
+	return one;
+}
+
+static enum snapshot_state look_at_self(struct snapshot *out)
+{
+	struct processes found;
+
+	cr_assert(processes_find(&found, getpid()));
+	cr_assert_eq(found.count, 1);
+	snapshot_take(&found.list[0], out);
+	processes_free(&found);
+	return out->state;
+}
+
+Test(snapshot, of_a_region)
+{
+	struct snapshot snapshot;
+	struct destination *one;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	one = put_slot(mapped, 5, "db.internal:5432");
+	one->tally.attempts = 7;
+	put_slot(mapped, 511, "b:1");
+	put_slot(mapped, 6, "being given to another")->key = 8;
+	put_slot(mapped, 7, "not named yet")->named = 0;
+	mapped->tally.attempts = 9;
+	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+	cr_assert_eq(snapshot.slot_count, 2);
+	cr_expect_eq(snapshot.slots[0], 5);
+	cr_expect_eq(snapshot.slots[1], 511);
+	cr_expect_eq(snapshot.region->tally.attempts, 9);
+	cr_expect_eq(snapshot.region->destinations[5].tally.attempts, 7);
+	cr_expect_str_eq(snapshot.region->destinations[5].name, "db.internal:5432");
+}
+
+/* Whatever stands in it: in range, and ended. */
+Test(snapshot, of_noise_in_a_region)
+{
+	struct snapshot snapshot;
+
+	close(forge(sizeof(struct region)));
+	memset(mapped, 0xff, sizeof(struct region));
+	sign(mapped);
+	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+	cr_expect_eq(snapshot.slot_count, REGION_DESTINATIONS);
+	cr_expect_eq(snapshot.region->tally.attempts, 0);
+	for (int i = 0; i < REGION_DESTINATIONS; i++) {
+		struct destination *one = &snapshot.region->destinations[i];
+
+		cr_assert_eq(one->tally.waits.counts[3], 0);
+		cr_assert_lt(strnlen(one->name, REGION_NAME), REGION_NAME);
+	}
+	cr_expect_lt(strnlen(snapshot.region->identity.program, REGION_PROGRAM), REGION_PROGRAM);
+}
+
+Test(snapshot, of_what_only_has_the_name)
+{
+	struct snapshot snapshot;
+
+	close(forge(sizeof(struct region)));
+	memset(mapped, 'x', sizeof(struct region));
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
+	sign(mapped);
+	mapped->size = 8;
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
+}
+
+/* To read a mapping of it would be SIGBUS. */
+Test(snapshot, of_what_is_cut_short)
+{
+	struct snapshot snapshot;
+	int fd = forge(sizeof(struct region));
+
+	sign(mapped);
+	put_slot(mapped, 500, "far");
+	cr_assert_eq(ftruncate(fd, 8192), 0);
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
+	close(fd);
+}
+
+Test(snapshot, of_another_layout)
+{
+	struct snapshot snapshot;
+	int fd = forge(4096);
+
+	mapped->magic = MAGIC_OF_ANY | (int64_t)'4' << LAYOUT_SHIFT;
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_LAYOUT);
+	cr_expect(strstr(snapshot_sentence(&snapshot), "layout 4") != NULL);
+	mapped->magic = MAGIC_OF_ANY | INT64_C(7)
+	                                   << LAYOUT_SHIFT; /* a byte no terminal should get */
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
+	close(fd);
+}
+
+/* A name that is printed as a region's, on a file system that may never answer. */
+Test(snapshot, of_a_file_that_is_no_memory)
+{
+	char folder[] = "/var/tmp/retrybudget-test-XXXXXX", path[128], inner[64];
+	struct snapshot snapshot;
+	struct stat status;
+	int fd;
+
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(inner, sizeof(inner), "%s/retrybudget", folder);
+	cr_assert_eq(mkdir(inner, 0700), 0);
+	snprintf(path, sizeof(path), "%s/default-v6", inner);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert(fd >= 0 && ftruncate(fd, sizeof(struct region)) == 0);
+	mapped = mmap(NULL, sizeof(struct region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(mapped, MAP_FAILED);
+	sign(mapped);
+	cr_assert_eq(fstat(fd, &status), 0);
+	unlink(path);
+	rmdir(inner);
+	rmdir(folder);
+	if (status.st_dev == memfd_device())
+		cr_skip_test("/var/tmp is memory");
+	cr_expect_neq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+	close(fd);
+}
+
+Test(snapshot, of_a_process_that_has_ended)
+{
+	struct processes found;
+	struct snapshot snapshot;
+	pid_t child;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	child = fork();
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	cr_assert(processes_find(&found, child));
+	cr_assert_eq(found.count, 1);
+	snapshot_take(&found.list[0], &snapshot);
+	cr_expect_eq(snapshot.state, SNAPSHOT_GOOD);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	snapshot_take(&found.list[0], &snapshot);
+	cr_expect_eq(snapshot.state, SNAPSHOT_GONE);
+	processes_free(&found);
+}
+
+/* The number may have been given to another. */
+Test(snapshot, of_another_process_of_that_number)
+{
+	struct processes found;
+	struct snapshot snapshot;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	cr_assert(processes_find(&found, getpid()));
+	found.list[0].started--;
+	snapshot_take(&found.list[0], &snapshot);
+	cr_expect_eq(snapshot.state, SNAPSHOT_GONE);
+	processes_free(&found);
+}
+
+/* A region is found among all processes, and a reader of the same user without rights reads it. */
+Test(snapshot, without_rights)
+{
+	int status;
+	pid_t child;
+
+	if (geteuid() != 0)
+		cr_skip_test("only root can give rights up");
+	child = fork();
+	if (child == 0) {
+		struct snapshot snapshot;
+		pid_t other;
+		bool same;
+		struct processes found;
+
+		if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)
+			_exit(9);
+		close(forge(sizeof(struct region)));
+		sign(mapped);
+		put_slot(mapped, 1, "db:1");
+		/* Its files in /proc are root's until the next exec. */
+		other = prctl(PR_SET_DUMPABLE, 1) == 0 ? fork() : -1;
+		if (other == 0) {
+			pause();
+			_exit(0);
+		}
+		if (!processes_find(&found, other) || found.count != 1)
+			_exit(8);
+		snapshot_take(&found.list[0], &snapshot);
+		same = snapshot.state == SNAPSHOT_GOOD && snapshot.slot_count == 1;
+		kill(other, SIGKILL);
+		waitpid(other, NULL, 0);
+		_exit(same ? 0 : 10 + (int)snapshot.state);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(status, 0, "status %x", status);
+}
