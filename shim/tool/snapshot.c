@@ -275,7 +275,7 @@ const char *snapshot_sentence(const struct snapshot *snapshot)
 	case SNAPSHOT_GONE:
 		return "ended while it was looked at";
 	case SNAPSHOT_DENIED:
-		return "may not be read: only root, its user, or CAP_CHECKPOINT_RESTORE can";
+		return "may not be read: only root, its user, or CAP_SYS_PTRACE can";
 	case SNAPSHOT_LAYOUT:
 		(void)snprintf(layout, sizeof(layout),
 		               "has a region of layout %c, this command reads layout %c: use that "

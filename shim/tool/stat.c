@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TEXTS   4
 #define NOTHING (-1) /* was found */
 
 static const char usage[] =
@@ -27,7 +26,7 @@ static const char after[] =
     "\n"
     "REFUSED are calls that were not let through, WAITED those that were held first; TOKENS\n"
     "are what was left at the last change, of how many. retrybudget(1) explains the rest.\n"
-    "Other users' processes can be read by root, or with CAP_CHECKPOINT_RESTORE.\n"
+    "Other users' processes can be read by root, or with CAP_SYS_PTRACE.\n"
     "\n"
     "Exit status: 1 if what was asked for is not there, 2 for a wrong usage, else 0.\n";
 
@@ -37,28 +36,6 @@ struct request {
 	pid_t pid;          /* or 0 */
 	double seconds;     /* between two, 0 = once */
 };
-
-const char *stat_text(const char *bytes, size_t size)
-{
-	static char texts[TEXTS][4 * REGION_NAME + 1];
-	static unsigned int next;
-	char *out = texts[next++ % TEXTS];
-	struct text text;
-
-	text_start(&text, out, sizeof(texts[0]));
-	text_escaped(&text, bytes, strnlen(bytes, size), sizeof(texts[0]) - 1);
-	return out;
-}
-
-const char *stat_program(const struct family *family)
-{
-	const struct process *first = &family->members[0];
-
-	if (family->snapshot->state == SNAPSHOT_GOOD && first->regions[0].kind == MAPPING_OWN &&
-	    family->snapshot->region->identity.program[0])
-		return stat_text(family->snapshot->region->identity.program, REGION_PROGRAM);
-	return stat_text(first->name, sizeof(first->name));
-}
 
 bool stat_tokens(const struct bucket *bucket, int64_t *tokens, int64_t *capacity)
 {
@@ -101,7 +78,7 @@ const char *stat_scope(int64_t scope)
 /* The whole name, or what stands before its port. */
 static bool is_destination(const char *name, const char *wanted)
 {
-	const char *shown = stat_text(name, REGION_NAME), *port = strrchr(shown, ':');
+	const char *shown = family_text(name, REGION_NAME), *port = strrchr(shown, ':');
 	size_t n = strlen(wanted);
 
 	return strcmp(shown, wanted) == 0 ||
@@ -110,7 +87,7 @@ static bool is_destination(const char *name, const char *wanted)
 
 static bool is_program(const struct family *family, const char *wanted)
 {
-	if (strcmp(stat_program(family), wanted) == 0)
+	if (strcmp(family_program(family), wanted) == 0)
 		return true;
 	for (size_t i = 0; i < family->count; i++)
 		if (strcmp(family->members[i].name, wanted) == 0)
@@ -134,56 +111,34 @@ static bool choose(const struct request *request, const struct family *family,
 	return kept > 0;
 }
 
-static bool share_region(const struct process *a, const struct process *b)
-{
-	return a->region_count == 1 && b->region_count == 1 &&
-	       a->regions[0].inode == b->regions[0].inode &&
-	       a->regions[0].major == b->regions[0].major &&
-	       a->regions[0].minor == b->regions[0].minor;
-}
+struct printing {
+	const struct request *request;
+	size_t printed;
+};
 
-/* Whoever of a family is still there answers for all. */
-static void ask(struct family *family, struct snapshot *snapshot)
+static void print_family(struct family *family, struct snapshot *snapshot, void *arg)
 {
-	do {
-		snapshot_take(&family->members[0], snapshot);
-		if (snapshot->state != SNAPSHOT_GONE || family->count == 1)
-			break;
-		family->members++;
-		family->count--;
-	} while (true);
+	struct printing *printing = arg;
+
+	if (!choose(printing->request, family, snapshot))
+		return;
+	printing->request->printer->family(family);
+	printing->printed++;
 }
 
 static int print_once(const struct request *request)
 {
-	static struct snapshot snapshot;
-	struct processes found;
-	size_t printed = 0;
+	struct printing printing = { .request = request };
+	size_t unreadable;
 
-	if (!processes_find(&found, request->pid)) {
+	request->printer->begin();
+	if (!families_visit(request->pid, print_family, &printing, &unreadable)) {
 		fprintf(stderr, "retrybudget: stat: cannot look at processes: %s\n",
 		        strerror(errno));
 		return 1;
 	}
-	request->printer->begin();
-	for (size_t i = 0, next; i < found.count; i = next) {
-		struct family family = { .members = &found.list[i],
-			                 .snapshot = &snapshot,
-			                 .whole = request->pid != 0 };
-
-		for (next = i + 1;
-		     next < found.count && share_region(&found.list[i], &found.list[next]);)
-			next++;
-		family.count = next - i;
-		ask(&family, &snapshot);
-		if (!choose(request, &family, &snapshot))
-			continue;
-		request->printer->family(&family);
-		printed++;
-	}
-	request->printer->end(found.unreadable);
-	processes_free(&found);
-	return printed ? 0 : NOTHING;
+	request->printer->end(unreadable);
+	return printing.printed ? 0 : NOTHING;
 }
 
 static void pause_for(double seconds)

@@ -4,17 +4,9 @@
 #ifndef RETRYBUDGET_TOOL_STAT_H
 #define RETRYBUDGET_TOOL_STAT_H
 
-#include "tool/snapshot.h"
+#include "tool/family.h"
 
 #include <stdio.h>
-
-/* Processes that share a region, in the order of their numbers; [0] was asked. */
-struct family {
-	const struct process *members;
-	size_t count;
-	const struct snapshot *snapshot;
-	bool whole; /* asked for by its number: in every detail */
-};
 
 struct printer {
 	void (*begin)(void);
@@ -24,12 +16,6 @@ struct printer {
 
 /* Without jansson the second has no functions. */
 extern const struct printer stat_table, stat_json;
-
-/* Bytes of a region as printable ASCII, however they came there; the last four texts stay. */
-const char *stat_text(const char *bytes, size_t size);
-
-/* The program: as the library wrote it, else as the kernel knows it. */
-const char *stat_program(const struct family *family);
 
 /* Tokens of a bucket in mt as they were last left, and their most; false: nothing was ever taken.
  */

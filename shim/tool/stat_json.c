@@ -95,7 +95,7 @@ static json_t *destination_json(const struct destination *one)
 	json_t *object = json_object();
 	int64_t last = LOAD(one->last_failure), streak = LOAD(one->budget.streak);
 
-	put_text(object, "name", stat_text(one->name, REGION_NAME));
+	put_text(object, "name", family_text(one->name, REGION_NAME));
 	put_tally(object, &one->tally);
 	put_tokens(object, &one->budget.bucket);
 	put(object, "streak", streak > 0 ? streak : 0);
@@ -111,10 +111,10 @@ static void put_region(json_t *object, const struct snapshot *snapshot)
 	json_t *maker = json_object(), *totals = json_object(), *list = json_array();
 	int64_t hash = LOAD(identity->config_hash);
 
-	put_text(object, "version", stat_text(identity->version, REGION_VERSION));
+	put_text(object, "version", family_text(identity->version, REGION_VERSION));
 	put_text(object, "mode", stat_mode(LOAD(identity->mode)));
 	put_text(object, "scope", stat_scope(LOAD(identity->scope)));
-	put_text(object, "config", stat_text(identity->config, REGION_PATH));
+	put_text(object, "config", family_text(identity->config, REGION_PATH));
 	if (hash) {
 		char text[16];
 
@@ -125,7 +125,7 @@ static void put_region(json_t *object, const struct snapshot *snapshot)
 	}
 	put(maker, "pid", LOAD(identity->pid));
 	put(maker, "started", LOAD(identity->started));
-	put_text(maker, "program", stat_text(identity->program, REGION_PROGRAM));
+	put_text(maker, "program", family_text(identity->program, REGION_PROGRAM));
 	json_object_set_new(object, "maker", maker);
 	put(object, "lost_records", LOAD(region->lost_records));
 	put(object, "faults", LOAD(region->faults));
@@ -152,7 +152,7 @@ static void print_family(const struct family *family)
 	for (size_t i = 0; i < family->count; i++)
 		json_array_append_new(pids, json_integer(family->members[i].pid));
 	json_object_set_new(object, "pids", pids);
-	put_text(object, "program", stat_program(family));
+	put_text(object, "program", family_program(family));
 	put(object, "user", family->members[0].user);
 	put_text(object, "state", snapshot_word(snapshot));
 	if (snapshot->state == SNAPSHOT_GOOD)

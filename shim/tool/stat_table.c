@@ -49,7 +49,7 @@ static void print_row(const struct family *family, const char *name, const struc
 	print_head();
 	printf("%-10s %-15s %-7s %-30s %9" PRId64 " %8" PRId64 " %9" PRId64 " %8" PRId64
 	       " %8" PRId64 " %7" PRId64 " %9s",
-	       pids(family), stat_program(family), mode ? mode : "?", name, LOAD(tally->attempts),
+	       pids(family), family_program(family), mode ? mode : "?", name, LOAD(tally->attempts),
 	       LOAD(tally->retries), stat_sum(tally->answered, 2), stat_sum(tally->failed, 2),
 	       LOAD(tally->refused), LOAD(tally->waited), level);
 	if (destination) {
@@ -130,15 +130,15 @@ static void print_identity(const struct family *family)
 	const char *scope = stat_scope(LOAD(identity->scope));
 
 	printf("libretrybudget %s, layout %c, scope %s, made by process %" PRId64 " (%s)\n",
-	       stat_text(identity->version, REGION_VERSION), REGION_LAYOUT, scope ? scope : "?",
-	       LOAD(identity->pid), stat_text(identity->program, REGION_PROGRAM));
+	       family_text(identity->version, REGION_VERSION), REGION_LAYOUT, scope ? scope : "?",
+	       LOAD(identity->pid), family_text(identity->program, REGION_PROGRAM));
 	if (LOAD(identity->config_hash))
 		printf("configuration: %s, hash %08" PRIx32 "\n",
-		       stat_text(identity->config, REGION_PATH),
+		       family_text(identity->config, REGION_PATH),
 		       (uint32_t)LOAD(identity->config_hash));
 	else
 		printf("configuration: built-in defaults; %s was not read\n",
-		       stat_text(identity->config, REGION_PATH));
+		       family_text(identity->config, REGION_PATH));
 	if (LOAD(region->faults) > 0 || LOAD(region->lost_records) > 0)
 		printf("lost records: %" PRId64 ", faults: %" PRId64 "\n",
 		       LOAD(region->lost_records), LOAD(region->faults));
@@ -152,7 +152,7 @@ static void print_family(const struct family *family)
 
 	if (snapshot->state != SNAPSHOT_GOOD) {
 		print_head();
-		printf("%-10s %-15s %s\n", pids(family), stat_program(family),
+		printf("%-10s %-15s %s\n", pids(family), family_program(family),
 		       snapshot_sentence(snapshot));
 		return;
 	}
@@ -161,7 +161,7 @@ static void print_family(const struct family *family)
 	for (int i = 0; i < snapshot->slot_count; i++) {
 		const struct destination *one = &region->destinations[snapshot->slots[i]];
 
-		print_row(family, stat_text(one->name, REGION_NAME), &one->tally,
+		print_row(family, family_text(one->name, REGION_NAME), &one->tally,
 		          &one->budget.bucket, one);
 	}
 	if (snapshot->slot_count == 0 || family->whole)
@@ -171,7 +171,7 @@ static void print_family(const struct family *family)
 	for (int i = 0; i < snapshot->slot_count; i++) {
 		const struct destination *one = &region->destinations[snapshot->slots[i]];
 
-		print_tally(stat_text(one->name, REGION_NAME), &one->tally);
+		print_tally(family_text(one->name, REGION_NAME), &one->tally);
 	}
 }
 
