@@ -72,6 +72,9 @@ ROOMS      := sys budget config region report dest conn pace admission
 ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c)))
 HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/hook/*.c))
 TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
+# What the daemon shares with the command: finding processes and reading their regions.
+AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/agent/*.c)) \
+	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes snapshot)
 UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_UNITS:%=tests/unit/%.c), \
 	      $(wildcard tests/unit/*.c)))
 PROBES     := $(patsubst tests/probe/%.c,$(B)/probe/%,$(filter-out tests/probe/test_% \
@@ -90,6 +93,12 @@ $(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
 $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH) $(if $(filter no,$(JSON)),,-ljansson)
+
+daemon: $(B)/retrybudgetd ## build the exporter for Prometheus (libevent)
+
+$(B)/retrybudgetd: $(AGENT_OBJS) $(ROOM_OBJS)
+	$(say) LD $@
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(AGENT_OBJS) $(ROOM_OBJS) $(INIH) -levent
 
 # The command looks for the library where it was installed.
 $(B)/obj/shim/tool/library.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'
@@ -142,7 +151,7 @@ picture: ## put the picture of a run of the demo into README.md
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
 # What burns comes first in both (units; bare storms of clients), so that the probes, which measure
 # short times, run beside clients that wait.
-CHECK_LANES := 'check-unit check-boot check-contract check-probe check-harm' 'check-clients'
+CHECK_LANES := 'check-unit check-boot check-agent check-contract check-probe check-harm' 'check-clients'
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
@@ -152,13 +161,16 @@ check: ## install what is missing, build, run the tests
 # Of what cannot be built this way the checks that need it speak again.
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
-test-programs: all $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM)
+test-programs: all daemon $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
 	@scripts/check-docs
 	@scripts/check-floors
 	@scripts/check-parts
+
+check-agent: all daemon ## the exporter beside real programs in an outage
+	@tests/agent/run --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit
@@ -296,7 +308,7 @@ install: $(LIB)
 uninstall:
 	rm -f $(DESTDIR)$(LIBDIR)/$(notdir $(LIB))
 else
-MAN_PAGES  = $(notdir $(wildcard conf/man/*.[157]))
+MAN_PAGES  = $(notdir $(wildcard conf/man/*.[1578]))
 LOADER_LIB = $(or $(shell scripts/loader-lib $(TOOL)),lib)
 LOADER_DIR = $(DESTDIR)$(PREFIX)/$(LOADER_LIB)
 
@@ -307,6 +319,7 @@ install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=
 	[ $(LOADER_DIR) = $(DESTDIR)$(LIBDIR) ] || { install -d $(LOADER_DIR) && \
 		ln -sfr $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(LOADER_DIR)/; }
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
+	[ ! -e $(B)/retrybudgetd ] || install -m 755 $(B)/retrybudgetd $(DESTDIR)$(BINDIR)/
 	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 conf/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
@@ -316,6 +329,7 @@ install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=
 
 uninstall: $(TOOL) ## removes what install put there
 	rm -f $(LOADER_DIR)/$(notdir $(LIB)) $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
+		$(DESTDIR)$(BINDIR)/retrybudgetd \
 		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
 		$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$p) \
 		$(DESTDIR)$(BASHDIR)/retrybudget $(DESTDIR)$(ZSHDIR)/_retrybudget \

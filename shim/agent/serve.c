@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests, and what they are answered. Nothing here changes anything. */
+#include "agent/serve.h"
+
+#include "agent/page.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#define HEADERS_MOST 8192
+#define TIMEOUT      10 /* s for one request */
+
+bool serve_host_is_local(const char *host)
+{
+	static const char *const local[] = { "localhost", "127.0.0.1", "[::1]" };
+
+	for (size_t i = 0; host && i < sizeof(local) / sizeof(*local); i++) {
+		size_t n = strlen(local[i]);
+
+		if (strncasecmp(host, local[i], n) == 0 &&
+		    (host[n] == '\0' ||
+		     (host[n] == ':' && host[n + 1] &&
+		      strspn(host + n + 1, "0123456789") == strlen(host + n + 1))))
+			return true;
+	}
+	return false;
+}
+
+static void answer(struct evhttp_request *request, const struct served *served, const char *type,
+                   void (*write)(const struct totals *, const struct round *, FILE *))
+{
+	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
+	struct evbuffer *body = evbuffer_new();
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!body || !out) {
+		evhttp_send_error(request, HTTP_INTERNAL, NULL);
+		goto out;
+	}
+	write(served->totals, served->round, out);
+	if (fclose(out) != 0) {
+		out = NULL;
+		evhttp_send_error(request, HTTP_INTERNAL, NULL);
+		goto out;
+	}
+	out = NULL;
+	evbuffer_add(body, text, size);
+	evhttp_add_header(headers, "Content-Type", type);
+	evhttp_add_header(headers, "Cache-Control", "no-store");
+	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
+	evhttp_add_header(headers, "Content-Security-Policy",
+	                  "default-src 'none'; style-src 'unsafe-inline'; script-src "
+	                  "'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'");
+	evhttp_send_reply(request, HTTP_OK, "OK", body);
+out:
+	if (out)
+		fclose(out);
+	if (body)
+		evbuffer_free(body);
+	free(text);
+}
+
+static void refresh(struct served *served)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if ((double)now.tv_sec - served->round->at >= served->oldest ||
+	    served->round->at > (double)now.tv_sec + 1)
+		(void)collect(served->totals, served->round);
+}
+
+static void handle(struct evhttp_request *request, void *arg)
+{
+	const char *host = evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	enum evhttp_cmd_type command = evhttp_request_get_command(request);
+
+	if (!serve_host_is_local(host)) {
+		evhttp_send_error(request, 421, "Misdirected Request");
+	} else if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
+		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
+	} else if (path && strcmp(path, "/metrics") == 0) {
+		refresh(arg);
+		answer(request, arg, "text/plain; version=0.0.4; charset=utf-8", exposition_write);
+	} else if (path && (strcmp(path, "/") == 0 || !*path)) {
+		refresh(arg);
+		answer(request, arg, "text/html; charset=utf-8", page_write);
+	} else {
+		evhttp_send_error(request, HTTP_NOTFOUND, NULL);
+	}
+}
+
+bool serve_start(struct event_base *base, const char *address, int port, struct served *served)
+{
+	struct evhttp *http = evhttp_new(base);
+
+	if (!http)
+		return false;
+	evhttp_set_gencb(http, handle, served);
+	evhttp_set_max_headers_size(http, HEADERS_MOST);
+	evhttp_set_max_body_size(http, 0);
+	evhttp_set_timeout(http, TIMEOUT);
+	if (evhttp_bind_socket(http, address, (unsigned short)port) != 0) {
+		fprintf(stderr,
+		        "retrybudgetd: cannot listen on %s:%d: is another one running? "
+		        "(--listen ADDRESS:PORT)\n",
+		        address, port);
+		evhttp_free(http);
+		return false;
+	}
+	return true;
+}

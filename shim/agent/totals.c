@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums that never fall, over processes that come and go. */
+#include "agent/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 256 /* a power of two, as every room is */
+
+struct last {
+	uint64_t key; /* 0: free */
+	uint64_t round;
+	int64_t values[TOTALS_VALUES];
+};
+
+bool totals_start(struct totals *totals, size_t most)
+{
+	*totals = (struct totals) { .limit = most + 1, .count = 1, .last_room = FIRST_ROOM };
+	totals->series = calloc(totals->limit, sizeof(*totals->series));
+	totals->last = calloc(totals->last_room, sizeof(*totals->last));
+	for (totals->place_room = FIRST_ROOM; totals->place_room < 2 * totals->limit;)
+		totals->place_room *= 2;
+	totals->places = calloc(totals->place_room, sizeof(*totals->places));
+	if (!totals->series || !totals->last || !totals->places) {
+		totals_end(totals);
+		return false;
+	}
+	strcpy(totals->series[0].program, "other");
+	strcpy(totals->series[0].destination, "other");
+	return true;
+}
+
+void totals_end(struct totals *totals)
+{
+	free(totals->series);
+	free(totals->last);
+	free(totals->places);
+	*totals = (struct totals) { 0 };
+}
+
+void totals_begin(struct totals *totals)
+{
+	totals->round++;
+	for (size_t i = 0; i < totals->count; i++) {
+		struct series *series = &totals->series[i];
+
+		series->tokens = series->capacity = series->processes = 0;
+		series->breaker_open = series->breaker_half_open = 0;
+	}
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return hash;
+}
+
+static struct last *place_of(struct last *table, size_t room, uint64_t key)
+{
+	size_t at = (size_t)(key ^ key >> 32) & (room - 1);
+
+	while (table[at].key != 0 && table[at].key != key)
+		at = (at + 1) & (room - 1);
+	return &table[at];
+}
+
+/* Into a table of its size anew, without what did not come in this round if stale is false. */
+static bool rebuild(struct totals *totals, size_t room, bool stale)
+{
+	struct last *table = calloc(room, sizeof(*table));
+
+	if (!table)
+		return false;
+	totals->last_count = 0;
+	for (size_t i = 0; i < totals->last_room; i++) {
+		const struct last *one = &totals->last[i];
+
+		if (one->key == 0 || (!stale && one->round != totals->round))
+			continue;
+		*place_of(table, room, one->key) = *one;
+		totals->last_count++;
+	}
+	free(totals->last);
+	totals->last = table;
+	totals->last_room = room;
+	return true;
+}
+
+int64_t totals_throttled(const struct series *series)
+{
+	return series->values[TALLY_PLACE(refused)] + series->values[TALLY_PLACE(waited)];
+}
+
+static void note_recent(struct series *series)
+{
+	int64_t sum = totals_throttled(series);
+
+	memmove(series->recent, series->recent + 1, sizeof(series->recent) - sizeof(int64_t));
+	series->recent[TOTALS_RECENT - 1] = sum - series->throttled_before;
+	series->throttled_before = sum;
+}
+
+void totals_finish(struct totals *totals)
+{
+	size_t live = 0, room = FIRST_ROOM;
+
+	for (size_t i = 0; i < totals->count; i++)
+		note_recent(&totals->series[i]);
+	for (size_t i = 0; i < totals->last_room; i++)
+		live += totals->last[i].key != 0 && totals->last[i].round == totals->round;
+	while (room < 2 * live)
+		room *= 2;
+	if (live != totals->last_count)
+		(void)rebuild(totals, room, false);
+}
+
+static struct last *last_of(struct totals *totals, uint64_t key)
+{
+	struct last *one;
+
+	if (2 * (totals->last_count + 1) > totals->last_room &&
+	    !rebuild(totals, 2 * totals->last_room, true) &&
+	    totals->last_count + 1 >= totals->last_room)
+		return NULL;
+	one = place_of(totals->last, totals->last_room, key);
+	if (one->key == 0) {
+		one->key = key;
+		totals->last_count++;
+	}
+	return one;
+}
+
+static struct series *series_of(struct totals *totals, const char *program, const char *destination)
+{
+	uint64_t hash = mix(mix(UINT64_C(0xcbf29ce484222325), program, strlen(program) + 1),
+	                    destination, strlen(destination));
+	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
+	struct series *series;
+
+	for (; totals->places[at] != 0; at = (at + 1) & (totals->place_room - 1)) {
+		series = &totals->series[totals->places[at]];
+		if (strcmp(series->destination, destination) == 0 &&
+		    strcmp(series->program, program) == 0)
+			return series;
+	}
+	if (totals->count == totals->limit)
+		return &totals->series[0];
+	totals->places[at] = (uint32_t)totals->count;
+	series = &totals->series[totals->count++];
+	strncpy(series->program, program, sizeof(series->program) - 1);
+	strncpy(series->destination, destination, sizeof(series->destination) - 1);
+	return series;
+}
+
+static void add(int64_t *sum, int64_t value)
+{
+	if (__builtin_add_overflow(*sum, value > 0 ? value : 0, sum))
+		*sum = INT64_MAX;
+}
+
+static void note_state(struct series *series, const struct destination *destination)
+{
+	uint64_t holding = (uint64_t)LOAD(destination->budget.bucket.holding);
+	int64_t capacity = (int64_t)(holding >> 32), tokens = (int32_t)(holding & UINT32_MAX);
+
+	if (holding != 0) {
+		add(&series->tokens, lesser(tokens, capacity));
+		add(&series->capacity, capacity);
+	}
+	series->processes++;
+	series->last_failure = LOAD(destination->last_failure);
+}
+
+void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const char *program,
+                const struct destination *destination)
+{
+	const cell64 *now = (const cell64 *)&destination->tally;
+	char name[REGION_NAME + 1] = "";
+	struct series *series;
+	struct last *last;
+	uint64_t key;
+
+	memcpy(name, destination->name, strnlen(destination->name, REGION_NAME));
+	key = mix(mix(mix(UINT64_C(0xcbf29ce484222325), &region, sizeof(region)), &slot,
+	              sizeof(slot)),
+	          name, strlen(name)) |
+	      1;
+	series = series_of(totals, program, name);
+	note_state(series, destination);
+	last = last_of(totals, key);
+	if (!last)
+		return;
+	last->round = totals->round;
+	for (size_t i = 0; i < TOTALS_VALUES; i++) {
+		int64_t value = greater(LOAD(now[i]), 0);
+
+		/* A slot that was given away and taken again begins anew. */
+		add(&series->values[i], value >= last->values[i] ? value - last->values[i] : value);
+		last->values[i] = value;
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of many processes as one: a counter never falls, though the processes that counted end.
+ * Of each region the last values are kept, and what has come since is added to the series of its
+ * program and destination. What a process counts after its last look and before its end is lost.
+ */
+#ifndef RETRYBUDGET_AGENT_TOTALS_H
+#define RETRYBUDGET_AGENT_TOTALS_H
+
+#include "region/region.h"
+
+#include <stddef.h>
+
+/* The counters of one destination, by their place in struct tally. */
+#define TOTALS_VALUES      (sizeof(struct tally) / sizeof(cell64))
+#define TALLY_PLACE(field) (offsetof(struct tally, field) / sizeof(cell64))
+
+#define TOTALS_RECENT 60
+
+/* One program at one destination. */
+struct series {
+	char program[REGION_PROGRAM + 1];
+	char destination[REGION_NAME + 1];
+	int64_t values[TOTALS_VALUES];
+	/* As they are now, summed over the processes that were read in the last round. */
+	int64_t tokens, capacity; /* mt */
+	int64_t breaker_open, breaker_half_open;
+	int64_t processes;
+	int64_t last_failure;          /* enum failure, of the region that was read last */
+	int64_t throttled_before;      /* at the end of the last round */
+	int64_t recent[TOTALS_RECENT]; /* throttled in each of the last rounds, the newest last */
+};
+
+struct totals {
+	struct series *series; /* [0] is `other`: all that has no place of its own */
+	size_t count, limit;
+	uint32_t *places; /* of series, by hash of both names; 0 = free */
+	size_t place_room;
+	struct last *last;
+	size_t last_count, last_room;
+	uint64_t round;
+};
+
+/* most: series kept, >= 1. False: no memory. */
+bool totals_start(struct totals *totals, size_t most);
+void totals_end(struct totals *totals);
+
+/* A round over all regions begins; those that do not come in it are forgotten at its end. */
+void totals_begin(struct totals *totals);
+void totals_finish(struct totals *totals);
+
+/* What was read of one destination. region: tells this region from all others, for as long as it
+ * exists; slot: of the destination. Numbers below 0 count as 0. */
+void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const char *program,
+                const struct destination *destination);
+
+/* What of a series was throttled: refused, parked and held. */
+int64_t totals_throttled(const struct series *series);
+
+#endif
