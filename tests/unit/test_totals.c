@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over processes that come and go: they never fall, and nothing is counted twice. */
+#include "agent/totals.c"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static struct totals totals;
+static struct destination one;
+
+static void start(void)
+{
+	cr_assert(totals_start(&totals, 2));
+	memset(&one, 0, sizeof(one));
+	strcpy(one.name, "db:5432");
+}
+
+static void end(void)
+{
+	totals_end(&totals);
+}
+
+TestSuite(totals, .init = start, .fini = end);
+
+static void read_once(uint64_t region, int64_t attempts)
+{
+	one.tally.attempts = attempts;
+	totals_add(&totals, region, 0, "app", &one);
+}
+
+static int64_t attempts_of(size_t series)
+{
+	return totals.series[series].values[TALLY_PLACE(attempts)];
+}
+
+Test(totals, what_has_come_since_is_added)
+{
+	for (int64_t attempts = 5; attempts <= 20; attempts += 5) {
+		totals_begin(&totals);
+		read_once(1, attempts);
+		totals_finish(&totals);
+		cr_expect_eq(attempts_of(1), attempts);
+	}
+}
+
+Test(totals, a_process_that_ends_leaves_what_it_counted)
+{
+	totals_begin(&totals);
+	read_once(1, 7);
+	read_once(2, 3);
+	totals_finish(&totals);
+	totals_begin(&totals);
+	read_once(2, 4);
+	totals_finish(&totals);
+	cr_expect_eq(attempts_of(1), 11);
+	cr_expect_eq(totals.series[1].processes, 1);
+	cr_expect_eq(totals.last_count, 1, "the other is forgotten");
+}
+
+Test(totals, a_slot_that_was_taken_anew_begins_anew)
+{
+	totals_begin(&totals);
+	read_once(1, 100);
+	totals_finish(&totals);
+	totals_begin(&totals);
+	read_once(1, 2);
+	totals_finish(&totals);
+	cr_expect_eq(attempts_of(1), 102);
+	totals_begin(&totals);
+	read_once(1, INT64_MIN);
+	totals_finish(&totals);
+	cr_expect_eq(attempts_of(1), 102, "garbage counts nothing");
+	totals_begin(&totals);
+	read_once(1, INT64_MAX);
+	totals_finish(&totals);
+	cr_expect_eq(attempts_of(1), INT64_MAX, "and runs over nowhere");
+}
+
+Test(totals, what_finds_no_place_is_other)
+{
+	totals_begin(&totals);
+	for (int i = 0; i < 5; i++) {
+		snprintf(one.name, sizeof(one.name), "host%d:80", i);
+		read_once(1, 10);
+	}
+	totals_finish(&totals);
+	cr_expect_eq(totals.count, 3);
+	cr_expect_eq(attempts_of(0), 30);
+	cr_expect_str_eq(totals.series[2].destination, "host1:80");
+}
+
+Test(totals, a_name_without_an_end_is_cut)
+{
+	memset(one.name, 'x', sizeof(one.name));
+	totals_begin(&totals);
+	read_once(1, 1);
+	totals_finish(&totals);
+	cr_expect_eq(strlen(totals.series[1].destination), REGION_NAME);
+}
+
+Test(totals, many_regions_are_kept_apart)
+{
+	for (int round = 1; round <= 3; round++) {
+		totals_begin(&totals);
+		for (uint64_t region = 1; region <= 3000; region++)
+			read_once(region, round);
+		totals_finish(&totals);
+	}
+	cr_expect_eq(attempts_of(1), 9000);
+	cr_expect_eq(totals.series[1].processes, 3000);
+	totals_begin(&totals);
+	totals_finish(&totals);
+	cr_expect_eq(totals.last_count, 0);
+	cr_expect_eq(attempts_of(1), 9000);
+}
