@@ -176,7 +176,7 @@ static enum snapshot_state check_head(const struct region *head, char *layout)
 	int64_t magic = LOAD(head->magic);
 	char digit = (char)(magic >> LAYOUT_SHIFT);
 
-	if ((magic & ~(INT64_C(0xff) << LAYOUT_SHIFT)) != MAGIC_OF_ANY)
+	if ((magic & ((INT64_C(1) << LAYOUT_SHIFT) - 1)) != MAGIC_OF_ANY)
 		return SNAPSHOT_FALSE;
 	*layout = digit;
 	if (digit < '0' || digit > 'z')
