@@ -171,6 +171,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 
 check-agent: all daemon ## the exporter beside real programs in an outage
 	@tests/agent/run --build $(B)
+	@tests/agent/rules
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit
