@@ -45,6 +45,7 @@ struct attempt {
 	bool is_datagram;
 	bool is_request; /* on a kept connection */
 	bool passes;     /* goes whatever is decided, because the file says so */
+	bool timed;      /* a connect_timeout is on its socket */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 };
 

@@ -16,14 +16,14 @@ static bool blocks(int fd)
 	return flags >= 0 && !(flags & O_NONBLOCK);
 }
 
-void timeouts_set(const struct attempt *try)
+void timeouts_set(struct attempt *try)
 {
 	const struct policy *policy = try->account.policy;
 	struct socket_entry *entry = socket_find(try->fd);
 	int saved = errno;
 
-	if (entry && policy->mode == MODE_ENFORCE && !try->no_wait && blocks(try->fd))
-		connect_timeout_set(try->fd, entry, try->is_unix, policy->connect_timeout);
+	try->timed = entry && policy->mode == MODE_ENFORCE && !try->no_wait && blocks(try->fd) &&
+	             connect_timeout_set(try->fd, entry, try->is_unix, policy->connect_timeout);
 	errno = saved;
 }
 
