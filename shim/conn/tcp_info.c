@@ -16,6 +16,7 @@
 #include "sys/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -68,6 +69,7 @@ bool tcp_info_taken(int fd)
 bool tcp_info_waited(int fd, const struct socket_entry *entry)
 {
 	struct tcp_info info;
+	struct trial trial;
 	int saved = errno;
 	int64_t waited = monotonic() - LOAD(entry->since);
 	bool known = tcp_info(fd, &info);
@@ -75,7 +77,9 @@ bool tcp_info_waited(int fd, const struct socket_entry *entry)
 	errno = saved;
 	if (known && LOAD(entry->phase) == PHASE_ASKED)
 		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
-	return waited >= LONG_WAIT_MS * NS_PER_MS;
+	if (waited >= LONG_WAIT_MS * NS_PER_MS)
+		return true;
+	return trial_of(entry, &trial) && answer_time_is_long(trial.destination, waited);
 }
 
 int64_t tcp_info_answer_time(int fd, const struct socket_entry *entry)
@@ -208,10 +212,12 @@ static bool is_telling_carrier(enum phase phase, unsigned int traits)
 }
 
 /* True if the host has sent nothing and has not tried to read: it asked whether somebody listens,
- * or woke whoever does, and never saw who hung up first. Or it read unseen (stdio). */
-static bool is_knock(const struct tcp_info *info, enum phase phase, unsigned int traits)
+ * or woke whoever does, and never saw who hung up first. Or it read unseen (stdio). A socket that
+ * does not block is watched by its host, to whom poll has told that end. */
+static bool is_knock(int fd, const struct tcp_info *info, enum phase phase, unsigned int traits)
 {
-	return phase == PHASE_OPEN && !info->tcpi_bytes_sent && !(traits & TRAIT_WAITED);
+	return phase == PHASE_OPEN && !info->tcpi_bytes_sent && !(traits & TRAIT_WAITED) &&
+	       !(real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
 }
 
 /* What the kernel knows of a connection, said in our words. *alive: a success. */
@@ -277,7 +283,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	if (traits & TRAIT_FINISHED)
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
-		return is_knock(info, phase, traits) &&
+		return is_knock(fd, info, phase, traits) &&
 		               !answer_time_knocks_often(destination, monotonic())
 		           ? FAILURE_NONE
 		           : FAILURE_DROPPED;
@@ -296,9 +302,11 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, struct desti
 {
 	struct pollfd at = { .fd = fd, .events = POLLRDHUP };
 	static const long at_once[2]; /* the kernel's timespec of this word size */
+	int64_t age = monotonic() - LOAD(entry->since);
 	struct account account;
 
-	if (monotonic() - LOAD(entry->since) >= LONG_WAIT_MS * NS_PER_MS)
+	if (age >= LONG_WAIT_MS * NS_PER_MS ||
+	    (LOAD(entry->phase) == PHASE_ASKED && answer_time_is_long(destination, age)))
 		return false;
 	destination_account(destination, config_current(), &account);
 	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */

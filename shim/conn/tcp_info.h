@@ -12,8 +12,8 @@
  * counts it and moves the entry on. Called when the host is about to give the number up. */
 void tcp_info_ask(int fd, struct socket_entry *entry);
 
-/* True if the host has waited long enough for an answer to call it a timeout (a second since it
- * last sent, or since it connected). One system call. */
+/* True if the host has waited long enough for an answer to call it a timeout: a second since it
+ * last sent, or since it connected, or far longer than answers take. One system call. */
 bool tcp_info_waited(int fd, const struct socket_entry *entry);
 
 /* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then

@@ -4,9 +4,12 @@
 
 #include "sys/cell.h"
 
-#define LEAST  NS_PER_S /* a shorter wait is no timeout, however soon answers come */
-#define TIMES  10       /* as long as answers take */
-#define WEIGHT 8        /* of what was known, against one more */
+/* A shorter wait is no timeout, however soon answers come; up to ENOUGH it is one where nobody has
+ * been answered meanwhile: a host may have changed its mind. */
+#define LEAST  (100 * NS_PER_MS)
+#define ENOUGH NS_PER_S
+#define TIMES  10 /* as long as answers take */
+#define WEIGHT 8  /* of what was known, against one more */
 #define MOST   (3600 * NS_PER_S)
 #define TRIES  3
 
@@ -31,11 +34,17 @@ void answer_time_answered(struct destination *destination, int64_t took)
 	STORE(destination->answer_time, known > 0 ? known : 1);
 }
 
-bool answer_time_is_timeout(const struct destination *destination, int64_t waited)
+bool answer_time_is_long(const struct destination *destination, int64_t waited)
 {
 	int64_t known = LOAD(destination->answer_time);
 
 	return known > 0 && waited >= LEAST && waited / TIMES >= known;
+}
+
+bool answer_time_is_timeout(struct destination *destination, int64_t waited)
+{
+	return answer_time_is_long(destination, waited) &&
+	       (waited >= ENOUGH || answer_time_gave_up(destination));
 }
 
 bool answer_time_gave_up(struct destination *destination)

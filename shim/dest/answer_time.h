@@ -13,8 +13,12 @@
 /* An answer came, took ns after it was asked for; < 0: nobody knows. */
 void answer_time_answered(struct destination *destination, int64_t took);
 
-/* True if a wait of so many ns for an answer, that the host has ended, is a timeout. */
-bool answer_time_is_timeout(const struct destination *destination, int64_t waited);
+/* True if a wait of so many ns is far longer than answers take. */
+bool answer_time_is_long(const struct destination *destination, int64_t waited);
+
+/* True if such a wait, that the host has ended, is a timeout: of less than a second it is the third
+ * time running, with no answer in between. To be asked once for each wait. */
+bool answer_time_is_timeout(struct destination *destination, int64_t waited);
 
 /* The host gave up a connect that had not had a second, with no other under way. True: the third
  * time running, with no answer in between: it never meant to wait for longer. */

@@ -240,7 +240,7 @@ def proxies():
                 "-h", str(DEAD if i == 4 else PORT + i + 1), "-d", str(DEAD if i == 4 else PORT + i + 1),
                 *(["-o", "500"] if way == "hang" else [])] for i in range(5)]
         scene(f"chain/{way}", "demand", "five hops with three tries each, the tail dead",
-              hop[0], [f"{DEAD}:{WAYS[way]}"], 12, hosts=hop, front=PORT,
+              hop[0], [f"{DEAD}:{'ok,hang@1' if way == 'hang' else WAYS[way]}"], 12, hosts=hop, front=PORT,
               load=pool("-n 16 -r 5", f"{PORT}=d"), dead_later=500, per_demand=(DEAD, "d", 1.5, "syns"))
 
 

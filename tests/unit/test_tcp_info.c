@@ -77,6 +77,18 @@ Test(tcp_info, the_end_unseen_of_a_silent_connection_says_nothing_unless_it_come
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
+/* An event loop that reconnects as soon as poll says that the peer has gone. */
+Test(tcp_info, the_end_of_a_silent_connection_that_does_not_block_is_seen)
+{
+	struct server server = serve(16);
+	struct talk talk = talk_to(&server);
+
+	cr_assert(fcntl(talk.host, F_SETFL, O_NONBLOCK) == 0);
+	peer_closes(&talk);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
 Test(tcp_info, the_end_unseen_of_a_silent_connection_is_dropped_after_a_failure)
 {
 	struct server server = serve(16);
@@ -175,6 +187,25 @@ Test(tcp_info, a_request_without_an_answer_for_a_second_is_a_timeout)
 	struct talk talk = talk_to_the_quick();
 
 	asks_in_vain(&talk);
+	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
+}
+
+/* A host with half a second of patience, or one that changes its mind. */
+Test(tcp_info, a_shorter_wait_in_vain_is_a_timeout_the_third_time_running)
+{
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server);
+
+	one_turn(&talk);
+	talk.destination->answer_time = NS_PER_MS;
+	for (int i = 0; i < 3; i++) {
+		EXPECT_COUNTED(talk.destination, 1, 0, FAILURE_TIMEOUT);
+		talk = talk_to(&server);
+		host_send(talk.host, "ask");
+		until_acknowledged(talk.host);
+		usleep(150000);
+		host_close(talk.host);
+	}
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 

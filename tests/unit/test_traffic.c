@@ -112,6 +112,18 @@ Test(traffic, a_short_receive_timeout_is_nothing_and_the_answer_counts)
 	cr_assert_eq(talk.destination->budget.streak, 0);
 }
 
+Test(traffic, a_short_receive_timeout_far_longer_than_answers_take_is_a_timeout)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->answer_time = NS_PER_MS;
+	receive_timeout(talk.host, 150);
+	host_send(talk.host, "ask");
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	host_close(talk.host);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+}
+
 Test(traffic, a_receive_timeout_before_a_greeting_is_a_timeout)
 {
 	struct talk talk = talk_start();
