@@ -8,6 +8,7 @@
  */
 #include "conn/kept.h"
 
+#include "budget/allowance.h"
 #include "conn/attempt.h"
 #include "conn/flight.h"
 #include "dest/demand.h"
@@ -21,7 +22,17 @@
 
 /* Failures since the last success from which nothing tells other requests from one with a nonce, or
  * a date, in each try. */
-#define NONCES 20
+#define NONCES            20
+#define NONCES_UNANSWERED 1 /* where nothing was answered in the last ten seconds either */
+
+/* Somebody may ask for the very request that has failed, as whoever checks on a server does. */
+static bool is_asked(const struct attempt *try, int64_t failed_at)
+{
+	const struct destination *destination = try->trial.destination;
+
+	return demand_is_new(destination_slot(destination), failed_at) &&
+	       !profile_has_no_excuse(destination);
+}
 
 static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
                     struct evidence *evidence)
@@ -30,15 +41,18 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 	int64_t horizon = try->account.policy->horizon;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
 	struct unanswered *answered = &try->answered;
-	bool answers = LOAD(try->account.budget->allowance.failed) <= NONCES;
+	const struct allowance *allowance = &try->account.budget->allowance;
+	bool answers = LOAD(allowance->failed) <=
+	               (allowance_has_answer(allowance, try->began) ? NONCES : NONCES_UNANSWERED);
 
 	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
-	if (evidence->quiet)
+	evidence->same =
+	    !evidence->quiet && fingerprint &&
+	    failures_claim_request(destination, fingerprint, horizon, try->began, answered);
+	if (evidence->quiet || evidence->same) {
+		evidence->asked = is_asked(try, evidence->same ? answered->at : 0);
 		return;
-	evidence->same = fingerprint && failures_claim_request(destination, fingerprint, horizon,
-	                                                       try->began, answered);
-	if (evidence->same)
-		return;
+	}
 	/* Its body is not in hand: nobody can say whether it is the same. */
 	if (!fingerprint && traits & TRAIT_PARTIAL)
 		return;
@@ -55,8 +69,7 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 		evidence->other = answers;
 		return;
 	}
-	evidence->asked = demand_is_new(destination_slot(destination), answered->at) &&
-	                  !profile_has_no_excuse(destination);
+	evidence->asked = is_asked(try, answered->at);
 	evidence->looped = true;
 }
 

@@ -25,9 +25,9 @@ static bool always(const struct evidence *evidence)
 
 const struct rule rules[] = {
 	{ "quiet", KIND_NEW, is_quiet, "nothing has failed there lately" },
+	{ "demand", KIND_NEW, is_asked, "somebody has asked the program for it since the failure" },
 	{ "same-request", KIND_REPEAT, is_same, "the very request that failed" },
 	{ "other-request", KIND_NEW, is_other, "another request than the one that failed" },
-	{ "demand", KIND_NEW, is_asked, "somebody has asked the program for it since the failure" },
 	{ "sweep", KIND_NEW, is_swept, "the next address, or host, of a list after a failure" },
 	{ "other-work", KIND_UNCLEAR, is_other_work,
 	  "this program goes on to other work after its tries" },

@@ -3,6 +3,8 @@
 #include "conn/http_reply.h"
 #include "pace/pace.h"
 #include "track_fixture.h"
+
+#include "dest/demand.h"
 #include "conn/kept.h"
 #include "config/current.h"
 
@@ -443,6 +445,44 @@ Test(http_reply, whose_rest_comes_late_is_no_success)
 	asks(&talk, ASK);
 	replies(&talk, FINE, 64);
 	cr_expect_eq(talk.destination->budget.streak, 0);
+}
+
+/* A proxy that is asked for the same thing again and again, by clients of its own. */
+Test(http_reply, of_failure_to_what_is_asked_for_anew_is_asked_once_more)
+{
+	struct talk talk = talk_start();
+
+	for (int i = 0; i < 4; i++) {
+		demand_asked(talk.host, false);
+		cr_expect_not(asks(&talk, ASK), "%d", i);
+		replies(&talk, BUSY, 64);
+		usleep(1000);
+	}
+	cr_expect(asks(&talk, ASK), "by itself");
+}
+
+/* What differs in each request may be a nonce. */
+Test(http_reply, of_failure_where_nothing_is_answered_tells_no_other_requests)
+{
+	struct talk talk = talk_start();
+	char text[64];
+
+	for (int i = 0; i < 12; i++) {
+		bool retry;
+
+		snprintf(text, sizeof(text), "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+		retry = asks(&talk, text);
+		cr_expect(retry || i < 3 + ALLOWANCE_START, "%d", i);
+		replies(&talk, BUSY, 64);
+	}
+	snprintf(text, sizeof(text), "GET /20 HTTP/1.1\r\nHost: x\r\n\r\n");
+	asks(&talk, text);
+	replies(&talk, FINE, 64);
+	for (int i = 21; i < 38; i++) {
+		snprintf(text, sizeof(text), "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+		cr_expect_not(asks(&talk, text), "%d", i);
+		replies(&talk, BUSY, 64);
+	}
 }
 
 /* While a request waits another thread may close its socket, and the kernel give the number to

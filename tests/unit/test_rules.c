@@ -28,8 +28,14 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 	for (int bits = 0; bits < 256; bits++) {
 		bool held[] = { bits & 1,  bits & 2,  bits & 4,   bits & 8, bits & 16,
 			        bits & 32, bits & 64, bits & 128, true };
-		struct evidence evidence = { held[0], held[1], held[2], held[3],
-			                     held[4], held[5], held[6], held[7] };
+		struct evidence evidence = { .quiet = held[0],
+			                     .asked = held[1],
+			                     .same = held[2],
+			                     .other = held[3],
+			                     .swept = held[4],
+			                     .other_work = held[5],
+			                     .again = held[6],
+			                     .looped = held[7] };
 		size_t first = 0;
 
 		while (!held[first])
