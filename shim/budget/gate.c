@@ -37,24 +37,34 @@ int64_t gate_left(const struct account *account, int64_t now)
 	return longest;
 }
 
+static int64_t streak_age(const struct account *account, int64_t now)
+{
+	int64_t began = LOAD(account->budget->began_at);
+
+	return began > 0 && began < now ? now - began : 0;
+}
+
 /* The rule, with no delay longer than the streak is old. */
 static struct backoff_rule rule_now(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = account->policy->backoff;
-	int64_t began = LOAD(account->budget->began_at);
-	int64_t age = began > 0 && began < now ? now - began : 0;
 
-	rule.cap = lesser(rule.cap, greater(rule.base, age));
+	rule.cap = lesser(rule.cap, greater(rule.base, streak_age(account, now)));
 	return rule;
 }
 
-/* The gate that an admission leaves behind, until its outcome is known. */
+/* The gate that an admission leaves behind, until its outcome is known. Where outcomes are slow, or
+ * never known, the number of failures stands still: it grows with the streak all the same, if
+ * the destination does not answer. */
 static int64_t next_due(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = rule_now(account, now);
 	int64_t streak = gate_streak(LOAD(account->budget->streak));
+	int64_t aged = 0;
 
-	return later(now, greater(backoff_ceiling(&rule, streak) / 2, rule.min));
+	if (!allowance_is_answering(&account->budget->allowance, now))
+		aged = lesser(streak_age(account, now), account->policy->backoff.cap / 2);
+	return later(now, greater(greater(backoff_ceiling(&rule, streak) / 2, aged), rule.min));
 }
 
 void gate_used(const struct account *account, int64_t now)

@@ -146,7 +146,8 @@ Test(budget, due_is_the_delay_then_the_tokens_cut_by_the_probe)
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 0);
 
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + drawn), ADMITTED);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 50 * NS_PER_MS,
+	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn),
+	             drawn > 50 * NS_PER_MS ? drawn : 50 * NS_PER_MS,
 	             "one goes at the due moment, not all");
 
 	world.budget.due_at = 0;
@@ -252,6 +253,20 @@ Test(budget, before_the_gate_a_repeat_is_refused_and_pays_nothing)
 	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), ADMITTED);
 	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), REFUSED,
 	             "one goes when it opens, not all");
+}
+
+/* A sidecar that accepts and closes after two seconds, a black hole: failures come late. */
+Test(budget, the_gate_of_a_repeat_in_flight_grows_with_the_streak)
+{
+	int went = 0;
+
+	shut();
+	for (int64_t t = 0; t < SECONDS(4); t += NS_PER_MS)
+		went += budget_verdict(account, 1000, START_OF_TIME + t) == ADMITTED;
+	cr_expect_eq(went, 6, "%d: at 0.1 s, and whenever the streak is twice as old", went);
+	for (int64_t t = SECONDS(4); t < SECONDS(100); t += NS_PER_MS)
+		went += budget_verdict(account, 1000, START_OF_TIME + t) != REFUSED;
+	cr_expect_geq(went, 16, "%d: never longer apart than half of cap", went);
 }
 
 Test(budget, without_a_backoff_tokens_alone_decide)
