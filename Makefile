@@ -209,6 +209,9 @@ check-harm: all $(HARM) ## what the library does to healthy work and to storms: 
 check-harm-long: all $(HARM) ## the same, all scenes
 	tests/harm/run --build $(B) --long
 
+rules-earn: all $(HARM) ## what each rule of the judging earns: the scenes that fail without it (an hour)
+	scripts/rules-earn $(B)
+
 check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
 	tests/clients/labelled/run --build $(B)
 
