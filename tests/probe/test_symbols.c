@@ -86,10 +86,10 @@ Test(symbols, no_name_with_64_bit_times_is_left_out)
 /* Our own files make every hooked call through the table, or they would come to our own hook. */
 Test(symbols, our_own_files_call_no_hook)
 {
-	const char *called = output_of_list(
-	    "cd %s/obj/shim && nm -u [!ht]*/*.o hook/*.o | awk 'NF == 2 {print $2}' | sort -u | "
-	    "awk 'NR == FNR {hook[$1] = 1; next} $1 in hook' %s -",
-	    build_directory());
+	const char *called = output_of_list("cd %s/obj/shim && nm -u ad*/*.o [b-gi-s]*/*.o "
+	                                    "hook/*.o | awk 'NF == 2 {print $2}' | sort -u | "
+	                                    "awk 'NR == FNR {hook[$1] = 1; next} $1 in hook' %s -",
+	                                    build_directory());
 
 	cr_expect_str_eq(called, "", "called: %s", called);
 }
