@@ -66,7 +66,8 @@ static inline bool breaker_is_closed(const struct breaker *breaker)
 }
 
 /* True while it holds attempts back, first tries too. Reads only. */
-static inline bool breaker_holds(const struct breaker *breaker, const struct breaker_rule *rule)
+static inline bool breaker_not_closed(const struct breaker *breaker,
+                                      const struct breaker_rule *rule)
 {
 	return rule->on && !breaker_is_closed(breaker);
 }

@@ -65,16 +65,16 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
-	evidence->asked =
+	evidence->demand =
 	    demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
 	    !profile_has_no_excuse(destination) && !demand_serves_many();
-	evidence->swept = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
+	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
 	evidence->again =
 	    try->answered.number > 0 && (profile_is_shared(destination) ||
 	                                 profile_tries_again(destination, try->answered.number));
-	evidence->looped = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
-	                   LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
+	evidence->loop = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                 LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
 }
 
 /* Of a destination that has failed lately. */
@@ -84,7 +84,7 @@ static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit
 
 	look_at(try, slot, hit, &evidence);
 	try->rule = rule_for(&evidence);
-	try->excused = evidence.asked && try->rule->says == KIND_NEW;
+	try->excused = evidence.demand && try->rule->says == KIND_NEW;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
 	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.number > 0;

@@ -50,7 +50,7 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 	    !evidence->quiet && fingerprint &&
 	    failures_claim_request(destination, fingerprint, horizon, try->began, answered);
 	if (evidence->quiet || evidence->same) {
-		evidence->asked = is_asked(try, evidence->same ? answered->at : 0);
+		evidence->demand = is_asked(try, evidence->same ? answered->at : 0);
 		return;
 	}
 	/* Its body is not in hand: nobody can say whether it is the same. */
@@ -69,8 +69,8 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 		evidence->other = answers;
 		return;
 	}
-	evidence->asked = is_asked(try, answered->at);
-	evidence->looped = true;
+	evidence->demand = is_asked(try, answered->at);
+	evidence->loop = true;
 }
 
 static bool is_kept(const struct socket_entry *entry)
@@ -106,7 +106,7 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 	    try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
 	if (!try->trial.retry &&
-	    !breaker_holds(&try->account.budget->breaker, &try->account.policy->breaker))
+	    !breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
 		goto out;
 	attempt_count(try);
 	/* Whose reply came back on another thread, may be sent again by yet another. */

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules, in order. */
+/* The rules. Their order matters: the first that applies decides. */
 #include "dest/rules.h"
 
-#define HOLDS(field)                                                                               \
+#define APPLIES(field)                                                                             \
 	static bool is_##field(const struct evidence *evidence)                                    \
 	{                                                                                          \
 		return evidence->field;                                                            \
 	}
 
-HOLDS(quiet)
-HOLDS(same)
-HOLDS(other)
-HOLDS(asked)
-HOLDS(swept)
-HOLDS(other_work)
-HOLDS(again)
-HOLDS(looped)
+APPLIES(quiet)
+APPLIES(same)
+APPLIES(other)
+APPLIES(demand)
+APPLIES(sweep)
+APPLIES(other_work)
+APPLIES(again)
+APPLIES(loop)
 
 static bool always(const struct evidence *evidence)
 {
@@ -25,15 +25,16 @@ static bool always(const struct evidence *evidence)
 
 const struct rule rules[] = {
 	{ "quiet", KIND_NEW, is_quiet, "nothing has failed there lately" },
-	{ "demand", KIND_NEW, is_asked, "somebody has asked the program for it since the failure" },
+	{ "demand", KIND_NEW, is_demand,
+	  "somebody has asked the program for it since the failure" },
 	{ "same-request", KIND_REPEAT, is_same, "the very request that failed" },
 	{ "other-request", KIND_NEW, is_other, "another request than the one that failed" },
-	{ "sweep", KIND_NEW, is_swept, "the next address, or host, of a list after a failure" },
+	{ "sweep", KIND_NEW, is_sweep, "the next address, or host, of a list after a failure" },
 	{ "other-work", KIND_UNCLEAR, is_other_work,
 	  "this program goes on to other work after its tries" },
 	{ "again", KIND_REPEAT, is_again,
 	  "this program tries its requests again, and one that failed is unanswered" },
-	{ "loop", KIND_REPEAT, is_looped, "this thread failed there and has done nothing else" },
+	{ "loop", KIND_REPEAT, is_loop, "this thread failed there and has done nothing else" },
 	{ "unclear", KIND_UNCLEAR, always, "nobody can say: within what the destination answers" },
 };
 const size_t rule_count = sizeof(rules) / sizeof(*rules);
@@ -42,7 +43,7 @@ const struct rule *rule_for(const struct evidence *evidence)
 {
 	const struct rule *rule = rules;
 
-	while (!rule->holds(evidence))
+	while (!rule->applies(evidence))
 		rule++;
 	return rule;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 enum kind {
-	KIND_NEW,     /* goes; only a breaker holds it */
+	KIND_NEW,     /* goes, unless the policy has a breaker that is open, or reconnect_spread */
 	KIND_REPEAT,  /* pays, and waits for the gate */
 	KIND_UNCLEAR, /* goes within the destination's allowance, beyond it is a repeat */
 };
@@ -23,17 +23,17 @@ struct evidence {
 	bool quiet;      /* no failure here lately, and no streak stands */
 	bool same;       /* the request at hand is one that failed */
 	bool other;      /* the request at hand is another than the one that failed */
-	bool asked;      /* somebody put a request to this thread, and none was answered since */
-	bool swept;      /* another address, or destination, not tried since a failure elsewhere */
+	bool demand;     /* somebody put a request to this thread, and none was answered since */
+	bool sweep;      /* another address, or destination, not tried since a failure elsewhere */
 	bool other_work; /* here failures were mostly followed by other requests */
 	bool again;      /* here failures were mostly followed by the same requests */
-	bool looped;     /* the last try of this thread here failed, and it did nothing else */
+	bool loop;       /* the last try of this thread here failed, and it did nothing else */
 };
 
 struct rule {
 	const char *name;
 	enum kind says;
-	bool (*holds)(const struct evidence *evidence);
+	bool (*applies)(const struct evidence *evidence);
 	const char *reason; /* in a line, for people */
 };
 
@@ -41,10 +41,10 @@ struct rule {
 extern HIDDEN const struct rule rules[];
 extern const size_t rule_count;
 
-/* The first of them: where it holds no other need be asked. */
+/* The first of them: where it applies no other need be asked. */
 #define RULE_QUIET (&rules[0])
 
-/* The rule that decides. Never NULL: the last one always holds. Pure. */
+/* The rule that decides. Never NULL: the last one always applies. Pure. */
 const struct rule *rule_for(const struct evidence *evidence);
 
 #endif

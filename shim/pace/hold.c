@@ -66,7 +66,7 @@ enum held hold(struct attempt *try, int64_t cost, int64_t *now)
 		return HELD_GOES; /* switched off meanwhile */
 	if (end == WAIT_INTERRUPTED)
 		return HELD_OVER;
-	verdict = verdict_of(try, cost, *now);
+	verdict = verdict_take(try, cost, *now);
 	if (verdict == REFUSED)
 		return HELD_OVER;
 	tries_note(destination_slot(try->trial.destination), *now);

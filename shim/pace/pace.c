@@ -22,7 +22,7 @@
 /* Everything is decided, counted and logged, and everything goes at once. */
 static bool observe(struct attempt *try, int64_t cost)
 {
-	enum verdict verdict = verdict_of(try, cost, try->began);
+	enum verdict verdict = verdict_take(try, cost, try->began);
 
 	if (verdict != REFUSED)
 		return answer_admitted(try, verdict, 0, try->began);
@@ -88,7 +88,6 @@ bool pace_slowly(struct attempt *try)
 	bool blocks;
 	int flags = 0;
 
-	/* Our options must be off before the kernel could start anew. */
 	if (try->fd >= 0)
 		release_options_over(try->fd);
 	if (try->status)
@@ -100,7 +99,8 @@ bool pace_slowly(struct attempt *try)
 			return true; /* switched off meanwhile */
 		policy = try->account.policy;
 	}
-	if (!try->trial.retry && !verdict_is_breakers(try))
+	if (!try->trial.retry &&
+	    !breaker_not_closed(&try->account.budget->breaker, &policy->breaker))
 		return true;
 	cost = budget_cost(policy, (enum failure)try->trial.destination->last_failure);
 	if (policy->mode == MODE_OBSERVE)
@@ -114,7 +114,7 @@ bool pace_slowly(struct attempt *try)
 	              !try->is_request;
 	if (try->passes)
 		return observe(try, cost);
-	verdict = verdict_of(try, cost, try->began);
+	verdict = verdict_take(try, cost, try->began);
 	if (verdict != REFUSED)
 		return answer_admitted(try, verdict, 0, try->began);
 	return refuse(try, cost, blocks);

@@ -8,20 +8,20 @@
 #include "conn/attempt.h"
 #include "conn/release.h"
 
-/* The slow half of the next: of whatever may be throttled. */
+/* pace() for an attempt that may be throttled; call that. */
 bool pace_slowly(struct attempt *try);
 
 /* Lets an attempt go now or after a wait (true), or throttles it (false; then try->told says what
- * the host is told). A cancellation point while it waits, holding nothing; siglongjmp out of it
- * loses neither a token nor the knowledge that a failure is unanswered. Async-signal-safe. */
+ * the host is told: an errno, or an EAI_ code of a lookup). A cancellation point while it waits,
+ * holding nothing; siglongjmp out of it loses neither a token nor the knowledge that a failure is
+ * unanswered. Async-signal-safe. */
 static inline bool pace(struct attempt *try)
 {
 	const struct account *account = &try->account;
 
 	if (try->rule != RULE_QUIET || account->policy->reconnect_spread > 0 ||
-	    breaker_holds(&account->budget->breaker, &account->policy->breaker))
+	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
 		return pace_slowly(try);
-	/* Our options must be off before the kernel could start anew. */
 	if (try->fd >= 0)
 		release_options_over(try->fd);
 	return true;

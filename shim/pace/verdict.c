@@ -5,23 +5,18 @@
 #include "conn/outcome.h"
 #include "sys/thread.h"
 
-bool verdict_is_breakers(const struct attempt *try)
-{
-	const struct account *account = &try->account;
-
-	return breaker_holds(&account->budget->breaker, &account->policy->breaker);
-}
-
-/* Breaker, then budget. What probes a half-open breaker goes whatever the tokens say: nothing else
- * would end the hold. But not before the moment that the server itself asked for. */
-enum verdict verdict_of(struct attempt *try, int64_t cost, int64_t now)
+/* Breaker, then budget. A probe of a half-open breaker goes whatever the tokens say: nothing else
+ * would close it. No retry goes before the time that the server asked for (Retry-After). */
+enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 {
 	const struct account *account = &try->account;
 	enum verdict verdict = ADMITTED;
 	enum breaker_change change;
 	enum breaker_verdict breaker;
 
-	if (try->trial.retry && verdict_is_breakers(try) && budget_asked_wait(account, now) > 0)
+	if (try->trial.retry &&
+	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker) &&
+	    budget_asked_wait(account, now) > 0)
 		return REFUSED;
 	breaker = breaker_ask(&account->budget->breaker, &account->policy->breaker, now, &change);
 	outcome_breaker(try->trial.destination, account, try->label, change, now);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether an attempt may go. Inside this room only. Times in ns, cost in mt. Async-signal-safe.
+ * Whether an attempt may go. Inside this room only. Times in ns, cost in millitokens.
+ * Async-signal-safe.
  */
 #ifndef RETRYBUDGET_PACE_VERDICT_H
 #define RETRYBUDGET_PACE_VERDICT_H
 
 #include "conn/attempt.h"
 
-/* True while the destination has a breaker that is not closed. */
-bool verdict_is_breakers(const struct attempt *try);
-
 /* Asks breaker and budget for leave to go now, and pays. */
-enum verdict verdict_of(struct attempt *try, int64_t cost, int64_t now);
+enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now);
 
 #endif

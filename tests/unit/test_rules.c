@@ -15,11 +15,11 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .quiet = true }), "quiet");
 	cr_expect_str_eq(why(&(struct evidence) { .same = true }), "same-request");
 	cr_expect_str_eq(why(&(struct evidence) { .other = true }), "other-request");
-	cr_expect_str_eq(why(&(struct evidence) { .asked = true }), "demand");
-	cr_expect_str_eq(why(&(struct evidence) { .swept = true }), "sweep");
+	cr_expect_str_eq(why(&(struct evidence) { .demand = true }), "demand");
+	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
-	cr_expect_str_eq(why(&(struct evidence) { .looped = true }), "loop");
+	cr_expect_str_eq(why(&(struct evidence) { .loop = true }), "loop");
 	cr_expect_str_eq(why(&(struct evidence) { 0 }), "unclear");
 }
 
@@ -29,13 +29,13 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 		bool held[] = { bits & 1,  bits & 2,  bits & 4,   bits & 8, bits & 16,
 			        bits & 32, bits & 64, bits & 128, true };
 		struct evidence evidence = { .quiet = held[0],
-			                     .asked = held[1],
+			                     .demand = held[1],
 			                     .same = held[2],
 			                     .other = held[3],
-			                     .swept = held[4],
+			                     .sweep = held[4],
 			                     .other_work = held[5],
 			                     .again = held[6],
-			                     .looped = held[7] };
+			                     .loop = held[7] };
 		size_t first = 0;
 
 		while (!held[first])
