@@ -6,7 +6,7 @@ _retrybudget()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run check show rules simulate inspect stat --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run check show rules simulate calc inspect stat --help --version" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -53,6 +53,38 @@ _retrybudget()
     simulate)
         options="--original -h --help"
         ;;
+    calc)
+        case $before in
+        --rate)
+            return
+            ;;
+        --fail)
+            return
+            ;;
+        --retries)
+            return
+            ;;
+        --hops)
+            return
+            ;;
+        --tries)
+            return
+            ;;
+        --outage)
+            return
+            ;;
+        --budget)
+            return
+            ;;
+        --floor)
+            return
+            ;;
+        --capacity)
+            return
+            ;;
+        esac
+        options="--rate --fail --retries --hops --tries --outage --budget --floor --capacity -h --help"
+        ;;
     inspect)
         options="-h --help"
         ;;
@@ -66,6 +98,7 @@ _retrybudget()
         return
     fi
     case ${COMP_WORDS[1]} in
+    calc) COMPREPLY=($(compgen -W "chain load size" -- "$word")) ;;
     run|inspect|stat) COMPREPLY=($(compgen -c -- "$word")) ;;
     check|show|simulate) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

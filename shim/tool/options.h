@@ -14,9 +14,10 @@ enum {
 	OPTION_MAN_KEYS,
 	OPTION_ORIGINAL,
 	OPTION_JSON,
+	OPTION_VALUE, /* told apart by its name */
 };
 
-#define OPTIONS_MAX 8 /* of one subcommand, the end of the list included */
+#define OPTIONS_MAX 16 /* of one subcommand, the end of the list included */
 
 /* Fills the list that getopt_long() takes. */
 void options_of(const char *command, struct option list[OPTIONS_MAX]);

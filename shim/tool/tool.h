@@ -13,6 +13,7 @@ int cmd_inspect(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
+int cmd_calc(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 

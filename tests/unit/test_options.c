@@ -8,8 +8,8 @@
 
 Test(options, every_subcommand_has_its_own_and_fits_the_list)
 {
-	static const char *const commands[] = { "run",      "check",   "show", "rules",
-		                                "simulate", "inspect", "stat" };
+	static const char *const commands[] = { "run",      "check", "show",    "rules",
+		                                "simulate", "calc",  "inspect", "stat" };
 	struct option list[OPTIONS_MAX];
 	size_t seen = 0;
 
