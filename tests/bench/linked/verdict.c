@@ -10,7 +10,7 @@
 #define ROUNDS 101
 
 static const struct policy policy = {
-	.bucket = { .capacity = 10000, .earn = 100, .floor = 200, .start = PPM_WHOLE },
+	.bucket = { .capacity = 10000, .earn = 100, .floor = 100, .start = PPM_WHOLE },
 	.backoff = { .base = 100 * NS_PER_MS,
 	             .factor = 2000,
 	             .cap = 10 * NS_PER_S,
@@ -33,15 +33,15 @@ static uint64_t seed = 1;
 static int64_t now = NS_PER_S;
 static volatile int64_t sink; /* keeps the compiler from dropping a step */
 
-/* 4 s at 0.2/s earn what the retry then pays with, and are past the gate. Who comes more rarely
- * than once in 4.5 s pays nothing. */
+/* 6 s at 0.1/s earn what the retry then pays with, and are past the gate, which is half of cap in a
+ * streak so old. Who comes more rarely than once in 9 s pays nothing. */
 static int64_t admitted(void)
 {
-	now += 4 * NS_PER_S;
+	now += 6 * NS_PER_S;
 	return budget_verdict(&account, policy.cost, now) == ADMITTED;
 }
 
-/* The last admission has left a gate of 100 ms: the rounds take a tenth of it. */
+/* The last admission has left a gate of 5 s: the rounds take a part of it. */
 static int64_t refused(void)
 {
 	now += 1;
