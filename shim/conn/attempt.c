@@ -207,12 +207,12 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	entry = socket_find(fd);
 	if (!address_read(&read, address, len)) {
 		if (entry)
-			socket_move(fd, entry, LOAD(entry->phase), ON_DISSOLVED);
+			socket_move(fd, entry, LOAD(entry->state), ON_DISSOLVED);
 		return false;
 	}
 	/* A number that has an entry: the host only asks how its last connect went, which the
 	 * kernel answers without sending anything. */
-	if (entry && LOAD(entry->phase) != PHASE_NONE && socket_believe(fd, entry)) {
+	if (entry && LOAD(entry->state) != SOCKET_NONE && socket_believe(fd, entry)) {
 		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .status = true };
 		return true;
 	}
@@ -345,5 +345,5 @@ void attempt_start(const struct attempt *try)
 	                         (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
 	                         (try->rule == RULE_QUIET ? 0 : traits_of_answer(try)) |
 	                         flight_traits(try) | reply_trait(try->fd, policy));
-	socket_show(try->fd, entry, PHASE_CONNECTING);
+	socket_show(try->fd, entry, SOCKET_CONNECTING);
 }

@@ -4,8 +4,8 @@
 
 #include "conn/flight.h"
 
-bool connection_failed(int fd, struct socket_entry *entry, enum phase from, enum socket_event event,
-                       enum failure failure, int err)
+bool connection_failed(int fd, struct socket_entry *entry, enum socket_state from,
+                       enum socket_event event, enum failure failure, int err)
 {
 	struct trial trial;
 	bool counts =

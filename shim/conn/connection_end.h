@@ -12,7 +12,7 @@
  * back only after that, or somebody would get by before the breaker knows that it is to open.
  * False: another caller was first, or nothing follows.
  */
-bool connection_failed(int fd, struct socket_entry *entry, enum phase from, enum socket_event event,
-                       enum failure failure, int err);
+bool connection_failed(int fd, struct socket_entry *entry, enum socket_state from,
+                       enum socket_event event, enum failure failure, int err);
 
 #endif

@@ -42,7 +42,7 @@ static void lives(int fd, struct socket_entry *entry)
 	if (!socket_believe(fd, entry) ||
 	    atomic_fetch_or(&entry->traits, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
 		return;
-	socket_move(fd, entry, PHASE_ASKED, ON_LIVES);
+	socket_move(fd, entry, SOCKET_ASKED, ON_LIVES);
 	outcome_success(&trial);
 	if (!(LOAD(entry->traits) & TRAIT_SERVED))
 		count_answered(shim_region, trial.destination, trial.retry);
@@ -67,21 +67,21 @@ static void late(int fd, struct socket_entry *entry, uint32_t fingerprint)
 		feedback_late(entry, fingerprint);
 	else
 		feedback_first(entry, fingerprint);
-	socket_move(fd, entry, PHASE_ASKED, ON_REQUEST); /* what is watched changes */
+	socket_move(fd, entry, SOCKET_ASKED, ON_REQUEST); /* what is watched changes */
 }
 
 uint32_t exchange_begin(int fd, uint32_t fingerprint)
 {
 	struct socket_entry *entry;
 	int saved = errno;
-	enum phase phase;
+	enum socket_state state;
 
 	entry = exchange_entry(fd);
 	if (!entry)
 		goto out;
-	phase = LOAD(entry->phase);
-	if ((phase == PHASE_OPEN || phase == PHASE_ANSWERED || phase == PHASE_HEAD) &&
-	    socket_move(fd, entry, phase, ON_REQUEST)) {
+	state = LOAD(entry->state);
+	if ((state == SOCKET_OPEN || state == SOCKET_ANSWERED || state == SOCKET_HEAD) &&
+	    socket_move(fd, entry, state, ON_REQUEST)) {
 		reply_forget(fd);
 		asked(entry, fingerprint);
 		fingerprint = TRAFFIC_BEGUN;
@@ -99,18 +99,19 @@ void exchange_take_back(int fd)
 	if (!entry)
 		return;
 	traits = LOAD(entry->traits);
-	if (socket_move(fd, entry, PHASE_ASKED,
+	if (socket_move(fd, entry, SOCKET_ASKED,
 	                traits & TRAIT_SERVED ? ON_TAKEN_BACK_KEPT : ON_TAKEN_BACK) &&
 	    traits & TRAIT_SERVED && traits & TRAIT_RETRY)
 		trait_add(entry, TRAIT_AGAIN); /* judged, and paid for */
 }
 
-void exchange_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t fingerprint)
+void exchange_went(int fd, struct socket_entry *entry, enum socket_state state,
+                   uint32_t fingerprint)
 {
-	if (phase == PHASE_ASKED && fingerprint)
+	if (state == SOCKET_ASKED && fingerprint)
 		late(fd, entry, fingerprint);
-	else if (phase == PHASE_ASKED)
+	else if (state == SOCKET_ASKED)
 		lives(fd, entry);
-	else if (phase < PHASE_DONE && socket_move(fd, entry, phase, ON_REQUEST))
+	else if (state < SOCKET_DONE && socket_move(fd, entry, state, ON_REQUEST))
 		asked(entry, fingerprint);
 }

@@ -14,8 +14,9 @@ struct socket_entry *exchange_entry(int fd);
  * if that is still to be told to exchange_went(). errno is left alone. */
 uint32_t exchange_begin(int fd, uint32_t fingerprint);
 
-/* It went. phase: as it was read. errno may change. */
-void exchange_went(int fd, struct socket_entry *entry, enum phase phase, uint32_t fingerprint);
+/* It went. state: as it was read. errno may change. */
+void exchange_went(int fd, struct socket_entry *entry, enum socket_state state,
+                   uint32_t fingerprint);
 
 /* The request that has begun did not go. errno may change. */
 void exchange_take_back(int fd);

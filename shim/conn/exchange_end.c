@@ -28,7 +28,7 @@ bool exchange_end_wanted(const struct socket_entry *entry, struct trial *trial,
 	return budget_wants_success(account);
 }
 
-static void answered(int fd, struct socket_entry *entry, enum phase phase)
+static void answered(int fd, struct socket_entry *entry, enum socket_state state)
 {
 	bool first = !(LOAD(entry->traits) & TRAIT_SERVED);
 	struct account account;
@@ -39,7 +39,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 	if (first && demand_has_refusals())
 		demand_count_served(monotonic());
 	trait_add(entry, TRAIT_SERVED);
-	if (!socket_move(fd, entry, phase, ON_REPLY))
+	if (!socket_move(fd, entry, state, ON_REPLY))
 		return;
 	if (first && trial_of(entry, &trial))
 		answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
@@ -62,7 +62,7 @@ static void answered(int fd, struct socket_entry *entry, enum phase phase)
 }
 
 /* A reply came, and says that the request failed. */
-static void rejected(int fd, struct socket_entry *entry, enum phase phase,
+static void rejected(int fd, struct socket_entry *entry, enum socket_state state,
                      const struct http_reply *reply)
 {
 	enum failure failure = FAILURE_STATUS;
@@ -75,7 +75,7 @@ static void rejected(int fd, struct socket_entry *entry, enum phase phase,
 	/* Before it moves, and other numbers of the socket with it. */
 	trait_add(entry, TRAIT_SERVED);
 	atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
-	if (!connection_failed(fd, entry, phase, reply->is_whole ? ON_REFUSAL : ON_STATUS, failure,
+	if (!connection_failed(fd, entry, state, reply->is_whole ? ON_REFUSAL : ON_STATUS, failure,
 	                       0))
 		return;
 	atomic_fetch_and(&entry->traits,
@@ -97,31 +97,31 @@ void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *p
 	if (!reply.is_whole)
 		return;
 	reply_asks(trial.destination, &reply);
-	socket_move(fd, entry, PHASE_HEAD, ON_HEAD_READ);
+	socket_move(fd, entry, SOCKET_HEAD, ON_HEAD_READ);
 }
 
 /* The first words of a server that speaks no HTTP/1. */
-static void spoke(int fd, struct socket_entry *entry, enum phase phase, const struct iovec *parts,
-                  size_t n)
+static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
+                  const struct iovec *parts, size_t n)
 {
 	const struct http_reply whole = { .is_whole = true };
 	unsigned int traits = LOAD(entry->traits);
 
 	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
-		answered(fd, entry, phase);
+		answered(fd, entry, state);
 		return;
 	}
 	switch (refusal_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
 	case SAID_REFUSAL:
-		rejected(fd, entry, phase, &whole);
+		rejected(fd, entry, state, &whole);
 		return;
 	case SAID_NOTHING:
 		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
-		socket_move(fd, entry, phase, ON_WORDS);
+		socket_move(fd, entry, state, ON_WORDS);
 		return;
 	case SAID_ANSWER:
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
-		answered(fd, entry, phase);
+		answered(fd, entry, state);
 	}
 }
 
@@ -135,7 +135,7 @@ static bool is_settings(const struct iovec *part, size_t n)
 	       (frame[5] | frame[6] | frame[7] | frame[8]) == 0;
 }
 
-void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
+void exchange_end_reply(int fd, struct socket_entry *entry, enum socket_state state,
                         const struct iovec *parts, size_t count, size_t n)
 {
 	struct http_reply reply = { 0 };
@@ -143,11 +143,11 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
 	struct trial trial;
 
 	if (count == 0 || !trial_of(entry, &trial)) {
-		answered(fd, entry, phase);
+		answered(fd, entry, state);
 		return;
 	}
 	if (!(LOAD(entry->traits) & TRAIT_HTTP)) {
-		spoke(fd, entry, phase, parts, n);
+		spoke(fd, entry, state, parts, n);
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
@@ -155,19 +155,19 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
 	case REPLY_MORE: /* nothing is known until its status is */
 		return;
 	case REPLY_FAILED:
-		rejected(fd, entry, phase, &reply);
+		rejected(fd, entry, state, &reply);
 		return;
 	case REPLY_OTHER:
 		/* Of a kept connection it may be the rest of a reply whose request was overtaken
 		 * by the next, a failure too: no success. */
 		if (LOAD(entry->traits) & TRAIT_SERVED) {
-			socket_move(fd, entry, phase, ON_WORDS);
+			socket_move(fd, entry, state, ON_WORDS);
 			return;
 		}
 		if (is_settings(parts, n))
 			trait_add(entry, TRAIT_FRAMES);
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
-		spoke(fd, entry, phase, parts, n);
+		spoke(fd, entry, state, parts, n);
 		return;
 	case REPLY_SWITCHED:
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
@@ -175,18 +175,18 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
 	case REPLY_GOOD:
 		break;
 	}
-	answered(fd, entry, phase);
+	answered(fd, entry, state);
 }
 
 /* True if the error is that of the connect: the peer has never answered it. */
-static bool is_of_connect(int fd, const struct socket_entry *entry, enum phase phase)
+static bool is_of_connect(int fd, const struct socket_entry *entry, enum socket_state state)
 {
-	return phase == PHASE_CONNECTING ||
+	return state == SOCKET_CONNECTING ||
 	       (!(LOAD(entry->traits) & TRAIT_SERVED) && !tcp_info_met(fd));
 }
 
-void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
-                        int err)
+void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state state,
+                        enum failure failure, int err)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
@@ -198,19 +198,19 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, en
 	 * where the reset came before any acknowledgement. */
 	bool idle = traits & TRAIT_TIMED_OUT ||
 	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	            (traits & TRAIT_HANDSHAKE_DONE && phase == PHASE_OPEN) ||
+	            (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
 	            (traits & TRAIT_SERVED &&
-	             (phase == PHASE_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
+	             (state == SOCKET_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
 
 	if (idle || tcp_info_is_own(fd)) {
-		if (socket_move(fd, entry, phase, ON_ENDED) && idle)
+		if (socket_move(fd, entry, state, ON_ENDED) && idle)
 			loss_seen(entry);
 		return;
 	}
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
-	connecting = is_of_connect(fd, entry, phase);
-	connection_failed(fd, entry, phase, connecting ? ON_UNREACHED : ON_LOST, failure,
+	connecting = is_of_connect(fd, entry, state);
+	connection_failed(fd, entry, state, connecting ? ON_UNREACHED : ON_LOST, failure,
 	                  connecting ? err : 0);
 	if (traits & TRAIT_ONE_WAY)
 		loss_seen(entry);
@@ -233,7 +233,7 @@ static bool ran_out(int fd, struct socket_entry *entry, int flags)
 
 /* EINPROGRESS from a send: it began the connect that connect() itself had put off
  * (TCP_FASTOPEN_CONNECT). On a socket that blocks, SO_SNDTIMEO has run out on it. */
-static void begun(int fd, struct socket_entry *entry, enum phase phase, int flags)
+static void begun(int fd, struct socket_entry *entry, enum socket_state state, int flags)
 {
 	bool pending = !ran_out(fd, entry, flags);
 	struct trial trial;
@@ -241,26 +241,27 @@ static void begun(int fd, struct socket_entry *entry, enum phase phase, int flag
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
 	if (pending)
-		socket_move(fd, entry, phase, ON_BEGUN);
+		socket_move(fd, entry, state, ON_BEGUN);
 	else
-		connection_failed(fd, entry, phase, ON_CONNECT_TIMED_OUT, FAILURE_TIMEOUT, 0);
+		connection_failed(fd, entry, state, ON_CONNECT_TIMED_OUT, FAILURE_TIMEOUT, 0);
 }
 
-void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags)
+void exchange_end_error(int fd, struct socket_entry *entry, enum socket_state state, int err,
+                        int flags)
 {
 	enum failure failure;
 	struct trial trial;
 
 	if (err == EINPROGRESS) {
-		if (phase == PHASE_OPEN)
-			begun(fd, entry, phase, flags);
+		if (state == SOCKET_OPEN)
+			begun(fd, entry, state, flags);
 		return;
 	}
 
 	if (err == EAGAIN) {
 		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
-		 * answer may still come, so the phase stays. */
-		if (phase != PHASE_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
+		 * answer may still come, so the state stays. */
+		if (state != SOCKET_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
 		    ran_out(fd, entry, flags) && tcp_info_waited(fd, entry) &&
 		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
 		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
@@ -269,5 +270,5 @@ void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, in
 	}
 	failure = failure_of(err, false);
 	if (failure)
-		exchange_end_close(fd, entry, phase, failure, err);
+		exchange_end_close(fd, entry, state, failure, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How an exchange on a connection ends, as traffic.c sees it. Each outcome counts once, whoever
- * sees it. entry: of fd, and believed as far as traffic.c does; phase: as it was read. errno may
+ * sees it. entry: of fd, and believed as far as traffic.c does; state: as it was read. errno may
  * change. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_CONN_EXCHANGE_END_H
@@ -23,19 +23,20 @@ bool exchange_end_wanted(const struct socket_entry *entry, struct trial *trial,
                          struct account *account);
 
 /* n bytes came, into these parts; count 0: into none that can be looked at. */
-void exchange_end_reply(int fd, struct socket_entry *entry, enum phase phase,
+void exchange_end_reply(int fd, struct socket_entry *entry, enum socket_state state,
                         const struct iovec *parts, size_t count, size_t n);
 
-/* More came of the head of a reply that says that its request failed (PHASE_HEAD). */
+/* More came of the head of a reply that says that its request failed (SOCKET_HEAD). */
 void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
                        size_t n);
 
 /* The connection ended without an answer. err: what the host was told, 0 = the end of the stream.
  */
-void exchange_end_close(int fd, struct socket_entry *entry, enum phase phase, enum failure failure,
-                        int err);
+void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state state,
+                        enum failure failure, int err);
 
 /* A read or a write failed with err. flags: as for recv. */
-void exchange_end_error(int fd, struct socket_entry *entry, enum phase phase, int err, int flags);
+void exchange_end_error(int fd, struct socket_entry *entry, enum socket_state state, int err,
+                        int flags);
 
 #endif

@@ -65,14 +65,14 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 /* True if a request on this connection would tell something. */
 static bool is_asked_for(const struct socket_entry *entry)
 {
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 	struct account account;
 	struct trial trial;
 	int64_t failed_at;
 
-	if ((phase != PHASE_OPEN && phase != PHASE_CONNECTING && phase != PHASE_ANSWERED &&
-	     phase != PHASE_HEAD &&
-	     !(phase == PHASE_ASKED && LOAD(entry->traits) & TRAIT_PARTIAL)) ||
+	if ((state != SOCKET_OPEN && state != SOCKET_CONNECTING && state != SOCKET_ANSWERED &&
+	     state != SOCKET_HEAD &&
+	     !(state == SOCKET_ASKED && LOAD(entry->traits) & TRAIT_PARTIAL)) ||
 	    !trial_of(entry, &trial))
 		return false;
 	failed_at = LOAD(trial.destination->budget.failed_at);

@@ -18,7 +18,7 @@ struct attempt;
 unsigned int flight_traits(const struct attempt *try);
 
 /* The socket's attempt is over; only the first call counts. Called wherever an entry leaves the
- * phases in which the outcome is open. */
+ * states in which the outcome is open. */
 void flight_end(struct socket_entry *entry);
 
 /* Takes the permit of a half-open breaker from the socket's attempt, for flight_give_back() once

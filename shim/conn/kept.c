@@ -75,9 +75,10 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 
 static bool is_kept(const struct socket_entry *entry)
 {
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 
-	return (phase == PHASE_ANSWERED || phase == PHASE_HEAD) && LOAD(entry->traits) & TRAIT_HTTP;
+	return (state == SOCKET_ANSWERED || state == SOCKET_HEAD) &&
+	       LOAD(entry->traits) & TRAIT_HTTP;
 }
 
 bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, int flags)

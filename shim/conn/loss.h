@@ -10,7 +10,7 @@
 
 #include "conn/sockets.h"
 
-/* The peer has ended this connection, and the caller is the one who moved its entry to PHASE_DONE.
+/* The peer has ended this connection, and the caller is the one who moved its entry to SOCKET_DONE.
  * Counts it if it was one that had been kept. */
 void loss_seen(const struct socket_entry *entry);
 

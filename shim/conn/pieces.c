@@ -84,7 +84,7 @@ static bool goes_on(const struct slot *slot, const struct socket_entry *entry)
 
 uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
-	bool more = LOAD(entry->traits) & TRAIT_PARTIAL && LOAD(entry->phase) == PHASE_ASKED;
+	bool more = LOAD(entry->traits) & TRAIT_PARTIAL && LOAD(entry->state) == SOCKET_ASKED;
 	struct slot *slot = claim(entry);
 	enum fingerprint_said said = FINGERPRINT_NONE;
 	uint32_t fingerprint = 0;
@@ -114,5 +114,5 @@ void pieces_sent(int fd, struct socket_entry *entry, ssize_t result)
 	if (whole)
 		return;
 	set_partial(entry, false);
-	socket_move(fd, entry, PHASE_ASKED, ON_REQUEST); /* what is watched changes */
+	socket_move(fd, entry, SOCKET_ASKED, ON_REQUEST); /* what is watched changes */
 }

@@ -14,8 +14,8 @@
 #include <sys/uio.h>
 
 /* The fingerprint of a request of which this is about to be sent, the first of it or (TRAIT_PARTIAL
- * and PHASE_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. Parts that are not there
- * are not read. */
+ * and SOCKET_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. Parts that are not
+ * there are not read. */
 uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
 /* As much of a request with TRAIT_PARTIAL was sent. Less than was looked at is offered once more,

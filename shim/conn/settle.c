@@ -41,23 +41,23 @@ static bool ran_out(const struct attempt *try)
 static void settle_status(const struct attempt *try, int err)
 {
 	struct socket_entry *entry = socket_find(try->fd);
-	enum phase phase;
+	enum socket_state state;
 
 	if (!entry)
 		return;
-	phase = LOAD(entry->phase);
+	state = LOAD(entry->state);
 	if (err == 0 || err == EISCONN) {
-		socket_move(try->fd, entry, phase, ON_CONNECTED);
+		socket_move(try->fd, entry, state, ON_CONNECTED);
 		return;
 	}
 	if (err == EALREADY || err == EINTR)
 		return;
 	if (err == EINPROGRESS) { /* not answered but begun anew */
 		STORE(entry->since, monotonic());
-		socket_move(try->fd, entry, phase, ON_BEGUN);
+		socket_move(try->fd, entry, state, ON_BEGUN);
 		return;
 	}
-	connection_failed(try->fd, entry, phase, ON_CALL_FAILED, failure_of(err, false), err);
+	connection_failed(try->fd, entry, state, ON_CALL_FAILED, failure_of(err, false), err);
 }
 
 /* A connect that did not work. pending: it goes on in the kernel, but the host's timeout is over.
@@ -69,7 +69,7 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 	int64_t kept = entry && failure ? flight_keep(entry) : 0;
 
 	/* Another thread may have closed the number meanwhile, and counted. */
-	if (entry && !socket_move(try->fd, entry, PHASE_CONNECTING,
+	if (entry && !socket_move(try->fd, entry, SOCKET_CONNECTING,
 	                          pending ? ON_CONNECT_TIMED_OUT : ON_CALL_FAILED)) {
 		flight_give_back(&try->trial, kept);
 		return;
@@ -136,7 +136,7 @@ ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t finger
 	entry = socket_find(try->fd);
 	if (result > 0 && entry) {
 		err = errno;
-		socket_move(try->fd, entry, PHASE_OPEN, ON_REQUEST);
+		socket_move(try->fd, entry, SOCKET_OPEN, ON_REQUEST);
 		feedback_first(entry, fingerprint);
 		errno = err;
 	}
@@ -216,26 +216,26 @@ bool attempt_observed(int fd, int err)
 {
 	struct socket_entry *entry = socket_find(fd);
 	int saved = errno;
-	enum phase phase;
+	enum socket_state state;
 	bool moved;
 
 	if (!entry)
 		return false;
 	if (LOAD(entry->calling))
 		return false;
-	phase = LOAD(entry->phase);
+	state = LOAD(entry->state);
 	if (err == 0) {
-		if (phase == PHASE_CONNECTING)
-			socket_move(fd, entry, phase, ON_CONNECTED);
+		if (state == SOCKET_CONNECTING)
+			socket_move(fd, entry, state, ON_CONNECTED);
 		return false;
 	}
-	if ((phase != PHASE_THROTTLED && phase != PHASE_CONNECTING && phase != PHASE_OPEN &&
-	     (phase != PHASE_ASKED || tcp_info_met(fd))) ||
+	if ((state != SOCKET_THROTTLED && state != SOCKET_CONNECTING && state != SOCKET_OPEN &&
+	     (state != SOCKET_ASKED || tcp_info_met(fd))) ||
 	    !socket_believe(fd, entry))
 		return false;
-	moved = connection_failed(fd, entry, phase, ON_ERROR_TOLD, failure_of(err, false), err);
+	moved = connection_failed(fd, entry, state, ON_ERROR_TOLD, failure_of(err, false), err);
 	errno = saved;
-	return moved && phase == PHASE_THROTTLED;
+	return moved && state == SOCKET_THROTTLED;
 }
 
 bool attempt_is_calling(int fd)
@@ -262,9 +262,9 @@ void attempt_hung_up(int fd, int how)
 {
 	struct socket_entry *entry = socket_find(fd);
 
-	if (entry && LOAD(entry->phase) == PHASE_THROTTLED) /* the next connect begins anew */
-		socket_move(fd, entry, PHASE_THROTTLED, ON_HUNG_UP);
-	if (!entry || LOAD(entry->phase) < PHASE_OPEN)
+	if (entry && LOAD(entry->state) == SOCKET_THROTTLED) /* the next connect begins anew */
+		socket_move(fd, entry, SOCKET_THROTTLED, ON_HUNG_UP);
+	if (!entry || LOAD(entry->state) < SOCKET_OPEN)
 		return;
 	/* That the peer then closes too without a word is how one-way conversations end. */
 	if (how == SHUT_WR) {
@@ -274,7 +274,7 @@ void attempt_hung_up(int fd, int how)
 	if (attempt_is_ours(entry))
 		tcp_info_ask(fd, entry);
 	/* A read of 0 from now on is the host's own doing. */
-	socket_move(fd, entry, LOAD(entry->phase), ON_HUNG_UP);
+	socket_move(fd, entry, LOAD(entry->state), ON_HUNG_UP);
 }
 
 void attempt_end(int fd)

@@ -20,16 +20,16 @@ block_base socket_blocks[BLOCKS] = { (uintptr_t)first_block };
 static _Atomic(int) highest;
 
 static const uint8_t watched_in[] = {
-	[PHASE_NONE] = WATCH_END,
-	[PHASE_CONNECTING] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_THROTTLED] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_FAILED] = WATCH_END,
-	[PHASE_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_ANSWERED] = WATCH_WRITE | WATCH_END,
-	[PHASE_HEAD] = WATCH_READ | WATCH_WRITE | WATCH_END,
-	[PHASE_DONE] = WATCH_END,
-	[PHASE_CUT] = WATCH_WRITE | WATCH_END,
+	[SOCKET_NONE] = WATCH_END,
+	[SOCKET_CONNECTING] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[SOCKET_THROTTLED] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[SOCKET_FAILED] = WATCH_END,
+	[SOCKET_OPEN] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[SOCKET_ASKED] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[SOCKET_ANSWERED] = WATCH_WRITE | WATCH_END,
+	[SOCKET_HEAD] = WATCH_READ | WATCH_WRITE | WATCH_END,
+	[SOCKET_DONE] = WATCH_END,
+	[SOCKET_CUT] = WATCH_WRITE | WATCH_END,
 };
 
 uint64_t socket_cookie(int fd)
@@ -51,31 +51,31 @@ uint64_t socket_cookie(int fd)
 static void drop(int fd, struct socket_entry *entry)
 {
 	flight_end(entry);
-	STORE(entry->phase, PHASE_NONE);
+	STORE(entry->state, SOCKET_NONE);
 	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM);
 }
 
 /* Its outcome is known, or nobody waits for it any more. */
-static inline void land(struct socket_entry *entry, enum phase phase)
+static inline void land(struct socket_entry *entry, enum socket_state state)
 {
-	if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT) && phase != PHASE_CONNECTING &&
-	    phase != PHASE_OPEN && phase != PHASE_ASKED)
+	if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT) && state != SOCKET_CONNECTING &&
+	    state != SOCKET_OPEN && state != SOCKET_ASKED)
 		flight_end(entry);
 }
 
-static inline void watch(int fd, const struct socket_entry *entry, enum phase phase)
+static inline void watch(int fd, const struct socket_entry *entry, enum socket_state state)
 {
-	unsigned int bits = watched_in[phase] | (LOAD(socket_watch[fd]) & WATCH_STREAM);
+	unsigned int bits = watched_in[state] | (LOAD(socket_watch[fd]) & WATCH_STREAM);
 	unsigned int traits = LOAD(entry->traits);
 
 	/* A kept connection tells nothing more by writing until its reply came. One that never
 	 * answered does: by EPIPE, or by living long enough. */
-	if (phase == PHASE_ASKED && traits & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
+	if (state == SOCKET_ASKED && traits & (TRAIT_SERVED | TRAIT_ONE_WAY) &&
 	    !(traits & TRAIT_PARTIAL))
 		bits &= ~(unsigned int)WATCH_WRITE;
 	if (traits & TRAIT_REPLY_TIMEOUT && bits & WATCH_READ)
 		bits |= WATCH_TIMED;
-	if (traits & TRAIT_KEPT && phase == PHASE_ANSWERED)
+	if (traits & TRAIT_KEPT && state == SOCKET_ANSWERED)
 		bits |= WATCH_READ;
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
@@ -100,20 +100,20 @@ struct socket_entry *socket_begin(int fd)
 	if (!socket_make_room(fd))
 		return NULL;
 	entry = socket_at(fd);
-	land(entry, PHASE_NONE); /* of a socket whose close was not seen */
+	land(entry, SOCKET_NONE); /* of a socket whose close was not seen */
 	/* Who looks at the number meanwhile, on another thread, must not take one half for the
 	 * other: until all of it is there nothing is. */
-	STORE(entry->phase, PHASE_NONE);
+	STORE(entry->state, SOCKET_NONE);
 	STORE_RELEASE(entry->cookie, 0);
 	STORE(entry->seen_changes, 0);
 	return entry;
 }
 
-void socket_show(int fd, struct socket_entry *entry, enum phase phase)
+void socket_show(int fd, struct socket_entry *entry, enum socket_state state)
 {
-	STORE_RELEASE(entry->phase, (uint8_t)phase);
+	STORE_RELEASE(entry->state, (uint8_t)state);
 	reach(fd);
-	watch(fd, entry, phase);
+	watch(fd, entry, state);
 }
 
 struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
@@ -140,15 +140,15 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->timeout_ms, LOAD(from->timeout_ms));
 	STORE(entry->calling, LOAD(from->calling));
 	STORE(entry->traits, LOAD(from->traits));
-	socket_show(fd, entry, LOAD(from->phase));
+	socket_show(fd, entry, LOAD(from->state));
 	return entry;
 }
 
-static void set_phase(int fd, struct socket_entry *entry, enum phase phase)
+static void set_phase(int fd, struct socket_entry *entry, enum socket_state state)
 {
-	STORE(entry->phase, (uint8_t)phase);
-	land(entry, phase);
-	watch(fd, entry, phase);
+	STORE(entry->state, (uint8_t)state);
+	land(entry, state);
+	watch(fd, entry, state);
 }
 
 /* The next number from `from` on that refers to the same socket as fd; -1: none. */
@@ -167,7 +167,7 @@ static int next_twin(int fd, const struct socket_entry *entry, int from)
 	return -1;
 }
 
-void socket_move_twins(int fd, const struct socket_entry *entry, enum phase to)
+void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_state to)
 {
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
 		STORE(socket_at(twin)->traits, LOAD(entry->traits));
@@ -175,14 +175,15 @@ void socket_move_twins(int fd, const struct socket_entry *entry, enum phase to)
 	}
 }
 
-bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event)
+bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
+                 enum socket_event event)
 {
-	const struct move *move = &moves[from < PHASE_COUNT ? from : PHASE_NONE][event];
-	enum phase to = (enum phase)move->next;
+	const struct move *move = &moves[from < SOCKET_COUNT ? from : SOCKET_NONE][event];
+	enum socket_state to = (enum socket_state)move->next;
 	uint8_t expected = (uint8_t)from;
 
 	if (move->outcome == MOVE_IMPOSSIBLE ||
-	    !atomic_compare_exchange_strong(&entry->phase, &expected, (uint8_t)to))
+	    !atomic_compare_exchange_strong(&entry->state, &expected, (uint8_t)to))
 		return false;
 	land(entry, to);
 	watch(fd, entry, to);
@@ -222,7 +223,7 @@ void socket_forget(int fd)
 		return;
 	STORE(socket_watch[fd], 0);
 	if (socket_has_room(fd))
-		STORE(socket_at(fd)->phase, PHASE_NONE);
+		STORE(socket_at(fd)->state, SOCKET_NONE);
 }
 
 void socket_closed(int fd, struct socket_entry *entry)
@@ -232,15 +233,15 @@ void socket_closed(int fd, struct socket_entry *entry)
 		return;
 	}
 	STORE(socket_watch[fd], 0); /* nothing could ever say so */
-	STORE(entry->phase, PHASE_NONE);
+	STORE(entry->state, SOCKET_NONE);
 }
 
 /* Of a number that has an entry, or gets what goes with one. */
 static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bits)
 {
 	if (socket_has_room(fd)) { /* of a socket whose close was not seen */
-		land(socket_at(fd), PHASE_NONE);
-		STORE(socket_at(fd)->phase, PHASE_NONE);
+		land(socket_at(fd), SOCKET_NONE);
+		STORE(socket_at(fd)->state, SOCKET_NONE);
 	}
 	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(fd))
 		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
@@ -303,14 +304,14 @@ bool socket_has_sibling(int fd, const struct socket_entry *entry)
 
 	for (int other = 0; other < limit; other++) {
 		const struct socket_entry *sibling;
-		enum phase phase;
+		enum socket_state state;
 
 		if (other == fd || (socket_watched(other) & (WATCH_END | WATCH_STALE)) != WATCH_END)
 			continue;
 		sibling = socket_at(other);
-		phase = LOAD(sibling->phase);
+		state = LOAD(sibling->state);
 		if (LOAD(sibling->slot) == slot &&
-		    (phase == PHASE_CONNECTING || (phase >= PHASE_OPEN && phase < PHASE_DONE)))
+		    (state == SOCKET_CONNECTING || (state >= SOCKET_OPEN && state < SOCKET_DONE)))
 			return true;
 	}
 	return false;

@@ -91,7 +91,7 @@ struct socket_entry {
 	_Atomic(uint16_t) answered_place;
 	_Atomic(uint8_t) answered_number;
 	_Atomic(uint8_t) number; /* tries of the request in flight, this one included */
-	_Atomic(uint8_t) phase;
+	_Atomic(uint8_t) state;
 	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
 	 * preloaded behind us, that talks there before it lets the host do so. */
 	_Atomic(bool) calling;
@@ -148,7 +148,7 @@ static inline struct socket_entry *socket_find(int fd)
 /* Makes the entry of a socket that the host connects, for the caller to fill, and shows it to the
  * rest. NULL: not tracked. */
 struct socket_entry *socket_begin(int fd);
-void socket_show(int fd, struct socket_entry *entry, enum phase phase);
+void socket_show(int fd, struct socket_entry *entry, enum socket_state state);
 
 /* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
  * NULL: not tracked. */
@@ -157,25 +157,26 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
 /* What has happened to a connection in `from`: moves it as the state table says (states.def). One
  * caller wins, so each outcome counts once. Other numbers of the same socket move with it. False:
  * it is not in `from` any more, or nothing follows from the event there. */
-bool socket_move(int fd, struct socket_entry *entry, enum phase from, enum socket_event event);
+bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
+                 enum socket_event event);
 
 /* Moves the other numbers of a shared socket after it. */
-void socket_move_twins(int fd, const struct socket_entry *entry, enum phase to);
+void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_state to);
 
 /* A connect worked: as socket_move() with ON_CONNECTED, but both states watch the same, and in both
  * the attempt is in flight. */
 static inline void socket_connected(int fd, struct socket_entry *entry)
 {
-	uint8_t expected = PHASE_CONNECTING, next = moves[PHASE_CONNECTING][ON_CONNECTED].next;
+	uint8_t expected = SOCKET_CONNECTING, next = moves[SOCKET_CONNECTING][ON_CONNECTED].next;
 
-	if (atomic_compare_exchange_strong(&entry->phase, &expected, next) &&
+	if (atomic_compare_exchange_strong(&entry->state, &expected, next) &&
 	    LOAD(entry->traits) & TRAIT_SHARED)
 		socket_move_twins(fd, entry, next);
 }
 
 /* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
- * in `from`, has been moved to the only phase that can follow, and there is nothing more to do. */
-static inline bool socket_exchange(int fd, struct socket_entry *entry, enum phase from)
+ * in `from`, has been moved to the only state that can follow, and there is nothing more to do. */
+static inline bool socket_exchange(int fd, struct socket_entry *entry, enum socket_state from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
@@ -185,10 +186,10 @@ static inline bool socket_exchange(int fd, struct socket_entry *entry, enum phas
 	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
 
 	if ((traits & ~harmless) != TRAIT_SERVED ||
-	    atomic_load_explicit(&entry->phase, memory_order_relaxed) != from ||
+	    atomic_load_explicit(&entry->state, memory_order_relaxed) != from ||
 	    watched & (WATCH_STALE | WATCH_SERVER))
 		return false;
-	atomic_store_explicit(&entry->phase, (uint8_t)(PHASE_ASKED + PHASE_ANSWERED - from),
+	atomic_store_explicit(&entry->state, (uint8_t)(SOCKET_ASKED + SOCKET_ANSWERED - from),
 	                      memory_order_relaxed);
 	atomic_store_explicit(&entry->fingerprint, 0,
 	                      memory_order_relaxed); /* nobody looks at it */

@@ -2,8 +2,8 @@
 /* The state table. */
 #include "conn/states.h"
 
-const struct move moves[PHASE_COUNT][ON_COUNT] = {
-#define MOVE(phase, event, next, outcome)                                                          \
-	[PHASE_##phase][ON_##event] = { PHASE_##next, MOVE_##outcome },
+const struct move moves[SOCKET_COUNT][ON_COUNT] = {
+#define MOVE(state, event, next, outcome)                                                          \
+	[SOCKET_##state][ON_##event] = { SOCKET_##next, MOVE_##outcome },
 #include "conn/states.def"
 };

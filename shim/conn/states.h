@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-enum phase {
-#define PHASE(name, meaning) PHASE_##name,
+enum socket_state {
+#define STATE(name, meaning) SOCKET_##name,
 #include "conn/states.def"
-	PHASE_COUNT,
+	SOCKET_COUNT,
 };
 
 enum socket_event {
@@ -28,10 +28,10 @@ enum move_outcome {
 };
 
 struct move {
-	uint8_t next;    /* enum phase */
+	uint8_t next;    /* enum socket_state */
 	uint8_t outcome; /* enum move_outcome */
 };
 
-extern HIDDEN const struct move moves[PHASE_COUNT][ON_COUNT];
+extern HIDDEN const struct move moves[SOCKET_COUNT][ON_COUNT];
 
 #endif

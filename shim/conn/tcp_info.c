@@ -75,7 +75,7 @@ bool tcp_info_waited(int fd, const struct socket_entry *entry)
 	bool known = tcp_info(fd, &info);
 
 	errno = saved;
-	if (known && LOAD(entry->phase) == PHASE_ASKED)
+	if (known && LOAD(entry->state) == SOCKET_ASKED)
 		waited = (int64_t)info.tcpi_last_data_sent * NS_PER_MS;
 	if (waited >= LONG_WAIT_MS * NS_PER_MS)
 		return true;
@@ -205,18 +205,19 @@ static enum failure read_carrier(const struct tcp_info *info, unsigned int trait
 /* True if its end says something: inside the handshake, or waiting in a call that would have shown
  * the reply. Else it is judged by its bytes, like any other: of a session that was only opened they
  * are the answer, and so they are where replies are read unseen. */
-static bool is_telling_carrier(enum phase phase, unsigned int traits)
+static bool is_telling_carrier(enum socket_state state, unsigned int traits)
 {
 	return traits & TRAIT_CARRIER && (!(traits & TRAIT_HANDSHAKE_DONE) ||
-	                                  (phase == PHASE_ASKED && traits & TRAIT_OPENED));
+	                                  (state == SOCKET_ASKED && traits & TRAIT_OPENED));
 }
 
 /* True if the host has sent nothing and has not tried to read: it asked whether somebody listens,
  * or woke whoever does, and never saw who hung up first. Or it read unseen (stdio). A socket that
  * does not block is watched by its host, to whom poll has told that end. */
-static bool is_knock(int fd, const struct tcp_info *info, enum phase phase, unsigned int traits)
+static bool is_knock(int fd, const struct tcp_info *info, enum socket_state state,
+                     unsigned int traits)
 {
-	return phase == PHASE_OPEN && !info->tcpi_bytes_sent && !(traits & TRAIT_WAITED) &&
+	return state == SOCKET_OPEN && !info->tcpi_bytes_sent && !(traits & TRAIT_WAITED) &&
 	       !(real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
 }
 
@@ -225,7 +226,7 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
                               struct destination *destination, bool *alive)
 {
 	int64_t age = monotonic() - LOAD(entry->since);
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 	unsigned int traits = LOAD(entry->traits);
 	bool waited_long = age >= LONG_WAIT_MS * NS_PER_MS;
 	uint64_t received = info->tcpi_bytes_received;
@@ -250,14 +251,14 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 	if (traits & TRAIT_ONE_WAY) /* and that it lived, too: unless the peer has ended it since */
 		return is_ended(info) && !received && !(traits & TRAIT_FINISHED) ? FAILURE_DROPPED
 		                                                                 : FAILURE_NONE;
-	if (is_telling_carrier(phase, traits))
+	if (is_telling_carrier(state, traits))
 		return traits & (TRAIT_FINISHED | TRAIT_TIMED_OUT)
 		           ? FAILURE_NONE
 		           : read_carrier(info, traits, destination);
 	if (traits & TRAIT_SERVED) {
 		/* A kept connection. That it ended is a failure only if the peer took the request;
 		 * otherwise it was idle, and closed before the request went out. */
-		if (phase != PHASE_ASKED || traits & TRAIT_FINISHED || !taken(info))
+		if (state != SOCKET_ASKED || traits & TRAIT_FINISHED || !taken(info))
 			return FAILURE_NONE;
 		if (info->tcpi_state == TCP_CLOSE_)
 			return FAILURE_RESET;
@@ -277,19 +278,19 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		return FAILURE_NONE;
 	}
 	if (info->tcpi_state == TCP_CLOSE_)
-		return phase == PHASE_CONNECTING || info->tcpi_bytes_acked == 0 ? FAILURE_REFUSED
-		                                                                : FAILURE_RESET;
+		return state == SOCKET_CONNECTING || info->tcpi_bytes_acked == 0 ? FAILURE_REFUSED
+		                                                                 : FAILURE_RESET;
 	/* Both halves ended in order, without a word from the peer: one-way conversations do. */
 	if (traits & TRAIT_FINISHED)
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
-		return is_knock(fd, info, phase, traits) &&
+		return is_knock(fd, info, state, traits) &&
 		               !answer_time_knocks_often(destination, monotonic())
 		           ? FAILURE_NONE
 		           : FAILURE_DROPPED;
 	if (info->tcpi_state != TCP_ESTABLISHED_)
 		return FAILURE_NONE;
-	if (phase == PHASE_ASKED || info->tcpi_bytes_sent)
+	if (state == SOCKET_ASKED || info->tcpi_bytes_sent)
 		return read_one_way(info, age, destination, alive);
 	/* Nothing sent: a spare connection of a pool, unless the host tried to read a greeting. */
 	return traits & TRAIT_WAITED && answer_time_is_timeout(destination, age) ? FAILURE_TIMEOUT
@@ -306,7 +307,7 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, struct desti
 	struct account account;
 
 	if (age >= LONG_WAIT_MS * NS_PER_MS ||
-	    (LOAD(entry->phase) == PHASE_ASKED && answer_time_is_long(destination, age)))
+	    (LOAD(entry->state) == SOCKET_ASKED && answer_time_is_long(destination, age)))
 		return false;
 	destination_account(destination, config_current(), &account);
 	/* poll() itself is a cancellation point, which dup2 and shutdown are not. */
@@ -315,7 +316,8 @@ static bool is_uneventful(int fd, const struct socket_entry *entry, struct desti
 }
 
 /* Apart, so that nothing is cleared for what is uneventful. errno may change. */
-static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry, enum phase phase)
+static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry,
+                                          enum socket_state state)
 {
 	struct tcp_info info;
 	struct trial trial;
@@ -331,10 +333,10 @@ static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry, en
 	if (!ours)
 		return;
 	if (failure)
-		connection_failed(fd, entry, phase, ON_LOST, failure, 0);
-	else if (!alive && socket_move(fd, entry, phase, ON_ENDED))
+		connection_failed(fd, entry, state, ON_LOST, failure, 0);
+	else if (!alive && socket_move(fd, entry, state, ON_ENDED))
 		loss_seen(entry);
-	else if (alive && socket_move(fd, entry, phase, ON_ANSWERED_UNSEEN)) {
+	else if (alive && socket_move(fd, entry, state, ON_ANSWERED_UNSEEN)) {
 		outcome_success(&trial);
 		if (!(LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY)))
 			count_answered(shim_region, trial.destination, trial.retry);
@@ -344,17 +346,17 @@ static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry, en
 void tcp_info_ask(int fd, struct socket_entry *entry)
 {
 	struct destination *destination;
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 	int saved;
 
-	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
-	    !(phase == PHASE_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
+	if (state != SOCKET_CONNECTING && state != SOCKET_OPEN && state != SOCKET_ASKED &&
+	    !(state == SOCKET_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
 		return;
 	destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
 	if (!destination)
 		return;
 	saved = errno;
-	if (phase == PHASE_CONNECTING || !is_uneventful(fd, entry, destination))
-		ask(fd, entry, phase);
+	if (state == SOCKET_CONNECTING || !is_uneventful(fd, entry, destination))
+		ask(fd, entry, state);
 	errno = saved;
 }

@@ -31,8 +31,8 @@ void tls_traffic_sent(int fd, bool went, uint32_t fingerprint)
 	if (fingerprint == TRAFFIC_BEGUN) {
 		if (!went)
 			exchange_take_back(fd);
-	} else if (went && LOAD(entry->phase) >= PHASE_OPEN) {
-		exchange_went(fd, entry, LOAD(entry->phase), fingerprint);
+	} else if (went && LOAD(entry->state) >= SOCKET_OPEN) {
+		exchange_went(fd, entry, LOAD(entry->state), fingerprint);
 	}
 	if (went)
 		trait_add(entry, TRAIT_HANDSHAKE_DONE);
@@ -46,19 +46,19 @@ void tls_traffic_received(int fd, const void *data, ssize_t n)
 		              .iov_len = n > 0 ? (size_t)n : 0 };
 	int saved = errno;
 	struct socket_entry *entry = exchange_entry(fd);
-	enum phase phase;
+	enum socket_state state;
 
 	if (!entry)
 		goto out;
 	trait_add(entry, TRAIT_OPENED);
-	phase = LOAD(entry->phase);
+	state = LOAD(entry->state);
 	if (n <= 0)
 		goto out;
 	trait_add(entry, TRAIT_HANDSHAKE_DONE);
-	if (phase == PHASE_HEAD)
+	if (state == SOCKET_HEAD)
 		exchange_end_head(fd, entry, &part, 1, (size_t)n);
-	else if (phase == PHASE_OPEN || phase == PHASE_ASKED)
-		exchange_end_reply(fd, entry, phase, &part, 1, (size_t)n);
+	else if (state == SOCKET_OPEN || state == SOCKET_ASKED)
+		exchange_end_reply(fd, entry, state, &part, 1, (size_t)n);
 out:
 	errno = saved;
 }
@@ -79,7 +79,7 @@ void tls_traffic_close_notify(int fd)
 	/* Before the handshake is over nothing has begun that it could end. */
 	if (!entry || !(LOAD(entry->traits) & TRAIT_HANDSHAKE_DONE) || !attempt_is_ours(entry))
 		return;
-	if (LOAD(entry->phase) == PHASE_ASKED && (LOAD(entry->traits) & waiting) == waiting)
+	if (LOAD(entry->state) == SOCKET_ASKED && (LOAD(entry->traits) & waiting) == waiting)
 		tcp_info_ask(fd, entry);
 	trait_add(entry, TRAIT_FINISHED);
 }

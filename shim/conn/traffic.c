@@ -34,7 +34,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 {
 	int saved = errno;
 	struct socket_entry *entry;
-	enum phase phase;
+	enum socket_state state;
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0) {
@@ -58,35 +58,35 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		goto out;
 	if (result > 0)
 		tries_heard(LOAD(entry->slot));
-	phase = LOAD(entry->phase);
-	if (phase == PHASE_THROTTLED && saved != EAGAIN)
+	state = LOAD(entry->state);
+	if (state == SOCKET_THROTTLED && saved != EAGAIN)
 		release_options_over(fd);
 	if (result > 0 && session_carries(fd)) {
 		if (session_is_called()) {
 			/* It need not be asked how the connect went: bytes came. */
-			if (phase == PHASE_CONNECTING)
-				socket_move(fd, entry, phase, ON_CONNECTED);
+			if (state == SOCKET_CONNECTING)
+				socket_move(fd, entry, state, ON_CONNECTED);
 			goto out;
 		}
 		count = 0; /* nobody can read them */
 	}
-	if (phase == PHASE_HEAD) {
+	if (state == SOCKET_HEAD) {
 		if (result > 0)
 			exchange_end_head(fd, entry, parts, count, (size_t)result);
 		else if (result == 0 || (saved != EAGAIN && failure_of(saved, false)))
-			socket_move(fd, entry, phase, ON_ENDED); /* and counted */
+			socket_move(fd, entry, state, ON_ENDED); /* and counted */
 		goto out;
 	}
-	if (phase != PHASE_CONNECTING && phase != PHASE_OPEN && phase != PHASE_ASKED &&
-	    !(phase == PHASE_ANSWERED && result <= 0))
+	if (state != SOCKET_CONNECTING && state != SOCKET_OPEN && state != SOCKET_ASKED &&
+	    !(state == SOCKET_ANSWERED && result <= 0))
 		goto out;
 	if (result > 0) {
-		exchange_end_reply(fd, entry, phase, parts, count, (size_t)result);
+		exchange_end_reply(fd, entry, state, parts, count, (size_t)result);
 	} else if (result == 0) {
-		exchange_end_close(fd, entry, phase, FAILURE_DROPPED, 0);
+		exchange_end_close(fd, entry, state, FAILURE_DROPPED, 0);
 	} else if (saved != EINTR) {
 		trait_add(entry, TRAIT_WAITED);
-		exchange_end_error(fd, entry, phase, saved, flags);
+		exchange_end_error(fd, entry, state, saved, flags);
 	}
 out:
 	errno = saved;
@@ -127,7 +127,7 @@ static inline bool is_common(int fd, int flags, const void *data, size_t n)
 	return !(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && traffic_is_unchanged(entry) &&
 	       !thread_facts.stuck &&
 	       (!(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
-	       socket_exchange(fd, entry, PHASE_ASKED);
+	       socket_exchange(fd, entry, SOCKET_ASKED);
 }
 
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
@@ -160,7 +160,7 @@ static struct socket_entry *looked_at(int fd)
 	const struct socket_entry *entry = socket_at(fd);
 
 	return traffic_is_unchanged(entry) || socket_watched(fd) & WATCH_SERVER ||
-	               LOAD(entry->phase) == PHASE_THROTTLED
+	               LOAD(entry->state) == SOCKET_THROTTLED
 	           ? NULL
 	           : socket_find(fd);
 }
@@ -206,7 +206,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 {
 	int saved = errno;
 	struct socket_entry *entry;
-	enum phase phase;
+	enum socket_state state;
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0)
@@ -216,16 +216,16 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 	entry = exchange_entry(fd);
 	if (!entry || LOAD(entry->calling))
 		goto out;
-	phase = LOAD(entry->phase);
-	if (phase == PHASE_THROTTLED && saved != EAGAIN)
+	state = LOAD(entry->state);
+	if (state == SOCKET_THROTTLED && saved != EAGAIN)
 		release_options_over(fd);
-	if (phase < PHASE_OPEN && phase != PHASE_CONNECTING)
+	if (state < SOCKET_OPEN && state != SOCKET_CONNECTING)
 		goto out;
 	if (result > 0) {
 		if (!session_carries(fd) || !session_is_called())
-			exchange_went(fd, entry, phase, fingerprint);
-	} else if (result < 0 && phase < PHASE_DONE && saved != EINTR) {
-		exchange_end_error(fd, entry, phase, saved, flags);
+			exchange_went(fd, entry, state, fingerprint);
+	} else if (result < 0 && state < SOCKET_DONE && saved != EINTR) {
+		exchange_end_error(fd, entry, state, saved, flags);
 	}
 out:
 	errno = saved;

@@ -15,7 +15,7 @@
 
 static bool is_cut(int fd, struct socket_entry *entry)
 {
-	return atomic_load_explicit(&entry->phase, memory_order_relaxed) == PHASE_CUT &&
+	return atomic_load_explicit(&entry->state, memory_order_relaxed) == SOCKET_CUT &&
 	       socket_believe(fd, entry);
 }
 

@@ -42,7 +42,7 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 /* Nothing is noted as failed: the connect that the host makes next is a first try again. */
 static enum reconnect park_for(struct attempt *try, int64_t delay)
 {
-	struct socket_entry entry = { .phase = PHASE_THROTTLED };
+	struct socket_entry entry = { .state = SOCKET_THROTTLED };
 
 	/* Less than the kernel can park for is as good as now, and a refusal would be worse. */
 	if (delay < PARK_LEAST || try->is_unix ||

@@ -40,7 +40,7 @@ static bool refuse_at_once(struct attempt *try, int64_t now)
 bool refuse_later(struct attempt *try, int64_t now)
 {
 	const struct account *account = &try->account;
-	struct socket_entry entry = { .phase = PHASE_THROTTLED };
+	struct socket_entry entry = { .state = SOCKET_THROTTLED };
 	int64_t delay = 0;
 	int err;
 

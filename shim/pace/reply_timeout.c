@@ -17,9 +17,9 @@
 
 static bool is_awaited(const struct socket_entry *entry)
 {
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 
-	return phase == PHASE_CONNECTING || phase == PHASE_OPEN || phase == PHASE_ASKED;
+	return state == SOCKET_CONNECTING || state == SOCKET_OPEN || state == SOCKET_ASKED;
 }
 
 /* What the policy says now: the file may have changed since the host connected. 0: nothing. */
@@ -66,9 +66,9 @@ static int await(int fd, int64_t time)
 /* The connection has to be dead for the host if it is told that it is. */
 static void hang_up(int fd, struct socket_entry *entry)
 {
-	enum phase phase = LOAD(entry->phase);
+	enum socket_state state = LOAD(entry->state);
 
-	socket_move(fd, entry, phase, ON_HUNG_UP);
+	socket_move(fd, entry, state, ON_HUNG_UP);
 	real.shutdown(fd, SHUT_RDWR);
 }
 

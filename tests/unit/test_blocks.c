@@ -94,7 +94,7 @@ Test(blocks, of_two_threads_that_map_one_both_get_the_same)
  */
 Test(blocks, nothing_is_watched_without_memory_for_an_entry)
 {
-	const struct socket_entry entry = { .cookie = COOKIE_NONE, .phase = PHASE_OPEN };
+	const struct socket_entry entry = { .cookie = COOKIE_NONE, .state = SOCKET_OPEN };
 	const unsigned int needing = WATCH_READ | WATCH_WRITE | WATCH_END;
 	const int served = 3, beyond = 5 * BLOCK_NUMBERS;
 

@@ -63,7 +63,7 @@ Test(http_reply, of_failure_is_no_success)
 	replies(&talk, BUSY, 64);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 	cr_expect_eq(talk.destination->budget.streak, 1);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	cr_expect_eq(talk.destination->budget.not_before, 0);
 }
 
@@ -106,7 +106,7 @@ Test(http_reply, is_read_in_pieces)
 		             piece);
 		cr_expect_eq(talk.destination->tally.statuses[STATUS_503], 1);
 		cr_expect_eq(talk.destination->tally.successes, 0);
-		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+		cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 		asked = talk.destination->budget.not_before;
 		cr_expect(asked >= before + 7 * NS_PER_S && asked <= monotonic() + 7 * NS_PER_S,
 		          "pieces of %zu", piece);
@@ -139,9 +139,9 @@ Test(http_reply, of_failure_goes_on_after_nothing_yet)
 
 	asks(&talk, ASK);
 	replies(&talk, "HTTP/1.1 503 Not now", 64);
-	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	cr_expect_eq(talk.entry->state, SOCKET_HEAD);
 	cr_expect_eq(host_recv(talk.host, 8, MSG_DONTWAIT), -1);
-	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	cr_expect_eq(talk.entry->state, SOCKET_HEAD);
 	replies(&talk, "\r\nRetry-After: 7\r\n\r\n", 64);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 	cr_expect(talk.destination->budget.not_before > monotonic());
@@ -176,7 +176,7 @@ Test(http_reply, that_is_interim_says_nothing)
 	asks(&talk, ASK);
 	replies(&talk, "HTTP/1.1 100 Continue\r\n\r\n", 64);
 	EXPECT_NOTHING(talk.destination);
-	cr_expect_eq(talk.entry->phase, PHASE_ASKED);
+	cr_expect_eq(talk.entry->state, SOCKET_ASKED);
 	replies(&talk, BUSY, 64);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 }
@@ -254,7 +254,7 @@ Test(http_reply, that_breaks_off_in_its_head_counts_once)
 
 	asks(&talk, ASK);
 	replies(&talk, "HTTP/1.1 503 Busy\r\nRetry-", 64);
-	cr_expect_eq(talk.entry->phase, PHASE_HEAD);
+	cr_expect_eq(talk.entry->state, SOCKET_HEAD);
 	peer_closes(&talk);
 	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
 	host_close(talk.host);
@@ -359,7 +359,7 @@ Test(http_reply, may_be_read_before_the_send_returns)
 			left -= (size_t)got;
 		}
 		traffic_sent(talk.host, (ssize_t)strlen(ASK), 0, fingerprint);
-		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+		cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	}
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 3);
 	cr_expect_eq(talk.destination->budget.streak, 0);
@@ -379,7 +379,7 @@ Test(http_reply, to_a_request_that_did_not_go_is_not_waited_for)
 	errno = EAGAIN;
 	cr_expect_eq(traffic_sent(talk.host, -1, MSG_DONTWAIT, fingerprint), -1);
 	cr_expect_eq(errno, EAGAIN);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	peer_closes(&talk);
 	host_close(talk.host);
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_STATUS);
@@ -542,5 +542,5 @@ Test(http_reply, makes_no_reconnect_of_a_request)
 	cr_expect_not(try.trial.retry);
 	cr_expect_not(pace(&try));
 	cr_expect_eq(try.told, 0, "the host is to think that it went");
-	cr_expect_eq(talk.entry->phase, PHASE_CUT);
+	cr_expect_eq(talk.entry->state, SOCKET_CUT);
 }

@@ -14,9 +14,9 @@ static int tcp(void)
 	return socket(AF_INET, SOCK_STREAM, 0);
 }
 
-static struct socket_entry *enter(int fd, enum phase phase)
+static struct socket_entry *enter(int fd, enum socket_state state)
 {
-	struct socket_entry entry = { .slot = 5, .owner = 77, .phase = phase };
+	struct socket_entry entry = { .slot = 5, .owner = 77, .state = state };
 	struct socket_entry *entered = socket_enter(fd, &entry);
 
 	return entered && socket_identify(fd, entered) ? entered : NULL;
@@ -25,7 +25,7 @@ static struct socket_entry *enter(int fd, enum phase phase)
 Test(sockets, an_entry_is_found_and_believed)
 {
 	int fd = tcp();
-	struct socket_entry *entry = enter(fd, PHASE_OPEN);
+	struct socket_entry *entry = enter(fd, SOCKET_OPEN);
 
 	cr_assert_not_null(entry);
 	cr_assert_eq(socket_find(fd), entry);
@@ -36,7 +36,7 @@ Test(sockets, an_entry_is_found_and_believed)
 
 Test(sockets, numbers_outside_the_table_are_not_tracked)
 {
-	struct socket_entry entry = { .phase = PHASE_OPEN };
+	struct socket_entry entry = { .state = SOCKET_OPEN };
 
 	cr_assert_null(socket_enter(SOCKETS, &entry));
 	cr_assert_null(socket_enter(-1, &entry));
@@ -50,20 +50,20 @@ Test(sockets, a_file_is_dropped_at_its_first_traffic)
 {
 	int fd = open("/dev/null", O_RDWR);
 
-	cr_assert_null(enter(fd, PHASE_OPEN));
+	cr_assert_null(enter(fd, SOCKET_OPEN));
 	cr_assert_null(socket_find(fd));
 }
 
 Test(sockets, a_number_reused_unseen_is_not_believed)
 {
 	int fd = tcp(), file = open("/dev/null", O_RDWR), other = tcp();
-	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+	struct socket_entry *entry = enter(fd, SOCKET_ASKED);
 
 	cr_assert_eq(dup2(other, fd), fd);
 	cr_assert_not(socket_believe(fd, entry), "another socket");
 	cr_assert_null(socket_find(fd));
 
-	entry = enter(fd, PHASE_ASKED);
+	entry = enter(fd, SOCKET_ASKED);
 	cr_assert_eq(dup2(file, fd), fd);
 	cr_assert_not(socket_believe(fd, entry), "a file");
 	cr_assert_eq(socket_watched(fd) & (WATCH_READ | WATCH_WRITE), 0);
@@ -72,35 +72,35 @@ Test(sockets, a_number_reused_unseen_is_not_believed)
 Test(sockets, a_close_that_was_another_process_s_is_survived)
 {
 	int fd = tcp();
-	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+	struct socket_entry *entry = enter(fd, SOCKET_ASKED);
 
 	socket_closed(fd, socket_at(fd)); /* as a vfork child does it: the socket is still ours */
 	cr_assert(socket_watched(fd) & WATCH_STALE);
 	cr_assert(socket_believe(fd, entry));
 	cr_assert_not(socket_watched(fd) & WATCH_STALE);
-	cr_assert_eq(entry->phase, PHASE_ASKED);
+	cr_assert_eq(entry->state, SOCKET_ASKED);
 }
 
 Test(sockets, phases_say_what_is_watched)
 {
 	int fd = tcp();
-	struct socket_entry *entry = enter(fd, PHASE_OPEN);
+	struct socket_entry *entry = enter(fd, SOCKET_OPEN);
 
-	cr_assert(socket_move(fd, entry, PHASE_OPEN, ON_WORDS));
+	cr_assert(socket_move(fd, entry, SOCKET_OPEN, ON_WORDS));
 	cr_assert_not(socket_watched(fd) & WATCH_READ, "the rest of a reply tells nothing");
 	cr_assert(socket_watched(fd) & WATCH_WRITE, "the next request does");
 	entry->traits = TRAIT_SERVED;
-	cr_assert(socket_move(fd, entry, PHASE_ANSWERED, ON_REQUEST));
+	cr_assert(socket_move(fd, entry, SOCKET_ANSWERED, ON_REQUEST));
 	cr_assert(socket_watched(fd) & WATCH_READ);
 	cr_assert_not(socket_watched(fd) & WATCH_WRITE);
-	cr_assert(socket_move(fd, entry, PHASE_ASKED, ON_ENDED));
+	cr_assert(socket_move(fd, entry, SOCKET_ASKED, ON_ENDED));
 	cr_assert_not(socket_watched(fd) & (WATCH_READ | WATCH_WRITE));
 }
 
 Test(sockets, duplicates_share_and_the_last_one_tells)
 {
 	int fd = tcp(), to = dup(fd), third;
-	struct socket_entry *entry = enter(fd, PHASE_OPEN), *copy;
+	struct socket_entry *entry = enter(fd, SOCKET_OPEN), *copy;
 
 	cr_assert_not(socket_shared(fd, entry));
 	socket_duplicated(fd, to);
@@ -125,21 +125,21 @@ static void *settle(void *arg)
 {
 	struct race *race = arg;
 
-	race->won = socket_move(race->fd, race->entry, PHASE_ASKED, ON_LOST);
+	race->won = socket_move(race->fd, race->entry, SOCKET_ASKED, ON_LOST);
 	return NULL;
 }
 
 Test(sockets, of_racing_threads_one_settles_an_outcome)
 {
 	int fd = tcp();
-	struct socket_entry *entry = enter(fd, PHASE_ASKED);
+	struct socket_entry *entry = enter(fd, SOCKET_ASKED);
 
 	for (int round = 0; round < 200; round++) {
 		struct race races[8];
 		pthread_t threads[8];
 		int won = 0;
 
-		entry->phase = PHASE_ASKED;
+		entry->state = SOCKET_ASKED;
 		for (int i = 0; i < 8; i++) {
 			races[i] = (struct race) { fd, entry, 0 };
 			pthread_create(&threads[i], NULL, settle, &races[i]);

@@ -42,7 +42,7 @@ static void step_at(const volatile void *place)
 	const struct socket_entry *entry = socket_at(FD);
 
 	if (place == &entry->cookie || place == &entry->slot || place == &entry->generation ||
-	    place == &entry->phase || place == &socket_watch[FD])
+	    place == &entry->state || place == &socket_watch[FD])
 		step();
 }
 
@@ -74,7 +74,7 @@ static int its_cookie(int fd, int level, int name, void *value, socklen_t *len)
 static struct socket_entry entry_of(uint32_t which)
 {
 	return (struct socket_entry) {
-		.cookie = which, .slot = which, .generation = which, .phase = PHASE_CONNECTING
+		.cookie = which, .slot = which, .generation = which, .state = SOCKET_CONNECTING
 	};
 }
 
@@ -103,7 +103,7 @@ static void learn(int who)
 	struct socket_entry *entry = socket_find(FD);
 
 	if (!entry || !socket_believe(FD, entry) ||
-	    !socket_move(FD, entry, PHASE_CONNECTING, who ? ON_ERROR_TOLD : ON_CONNECTED))
+	    !socket_move(FD, entry, SOCKET_CONNECTING, who ? ON_ERROR_TOLD : ON_CONNECTED))
 		return;
 	saw[who].moved = true;
 	saw[who].slot = (step(), entry->slot);

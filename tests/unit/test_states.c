@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char *const phases[] = {
-#define PHASE(name, meaning) #name,
+static const char *const states[] = {
+#define STATE(name, meaning) #name,
 #include "conn/states.def"
 };
 
@@ -18,35 +18,35 @@ static const char *const events[] = {
 };
 
 /* States in which the outcome of the attempt is known, or is none of the peer's. */
-static bool is_over(int phase)
+static bool is_over(int state)
 {
-	return phase == PHASE_NONE || phase == PHASE_THROTTLED || phase == PHASE_FAILED ||
-	       phase == PHASE_HEAD || phase == PHASE_DONE || phase == PHASE_CUT;
+	return state == SOCKET_NONE || state == SOCKET_THROTTLED || state == SOCKET_FAILED ||
+	       state == SOCKET_HEAD || state == SOCKET_DONE || state == SOCKET_CUT;
 }
 
 Test(states, every_pair_goes_where_the_table_says)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	struct socket_entry *entry =
-	    socket_enter(fd, &(struct socket_entry) { .phase = PHASE_OPEN });
+	    socket_enter(fd, &(struct socket_entry) { .state = SOCKET_OPEN });
 
 	cr_assert_not_null(entry);
-	for (int from = 0; from < PHASE_COUNT; from++) {
+	for (int from = 0; from < SOCKET_COUNT; from++) {
 		for (int event = 0; event < ON_COUNT; event++) {
 			const struct move *move = &moves[from][event];
 			bool moves_on = move->outcome != MOVE_IMPOSSIBLE;
 
-			entry->phase = (uint8_t)from;
-			cr_expect_eq(
-			    socket_move(fd, entry, (enum phase)from, (enum socket_event)event),
-			    moves_on, "%s on %s", phases[from], events[event]);
-			cr_expect_eq(entry->phase, moves_on ? move->next : from, "%s on %s",
-			             phases[from], events[event]);
-			entry->phase = (uint8_t)((from + 1) % PHASE_COUNT);
-			cr_expect_not(
-			    socket_move(fd, entry, (enum phase)from, (enum socket_event)event),
-			    "%s on %s: somebody was first", phases[from], events[event]);
-			cr_expect_eq(entry->phase, (from + 1) % PHASE_COUNT);
+			entry->state = (uint8_t)from;
+			cr_expect_eq(socket_move(fd, entry, (enum socket_state)from,
+			                         (enum socket_event)event),
+			             moves_on, "%s on %s", states[from], events[event]);
+			cr_expect_eq(entry->state, moves_on ? move->next : from, "%s on %s",
+			             states[from], events[event]);
+			entry->state = (uint8_t)((from + 1) % SOCKET_COUNT);
+			cr_expect_not(socket_move(fd, entry, (enum socket_state)from,
+			                          (enum socket_event)event),
+			              "%s on %s: somebody was first", states[from], events[event]);
+			cr_expect_eq(entry->state, (from + 1) % SOCKET_COUNT);
 		}
 	}
 	socket_closed(fd, socket_at(fd));
@@ -55,39 +55,39 @@ Test(states, every_pair_goes_where_the_table_says)
 
 Test(states, an_outcome_is_told_once)
 {
-	for (int from = 0; from < PHASE_COUNT; from++)
+	for (int from = 0; from < SOCKET_COUNT; from++)
 		for (int event = 0; event < ON_COUNT; event++)
 			cr_expect(!is_over(from) || moves[from][event].outcome <= MOVE_NOTHING,
-			          "%s on %s", phases[from], events[event]);
+			          "%s on %s", states[from], events[event]);
 }
 
 /* A failure leaves the attempt over, or at the next request. */
 Test(states, after_a_failure_nothing_more_is_due)
 {
-	for (int from = 0; from < PHASE_COUNT; from++)
+	for (int from = 0; from < SOCKET_COUNT; from++)
 		for (int event = 0; event < ON_COUNT; event++)
 			cr_expect(moves[from][event].outcome != MOVE_FAILURE ||
 			              is_over(moves[from][event].next) ||
-			              moves[from][event].next == PHASE_ANSWERED,
-			          "%s on %s", phases[from], events[event]);
+			              moves[from][event].next == SOCKET_ANSWERED,
+			          "%s on %s", states[from], events[event]);
 }
 
 Test(states, every_one_is_reached_and_every_event_leads_somewhere)
 {
 	/* Entries begin in these: socket_enter(). */
-	bool reached[PHASE_COUNT] = { [PHASE_CONNECTING] = true, [PHASE_THROTTLED] = true };
+	bool reached[SOCKET_COUNT] = { [SOCKET_CONNECTING] = true, [SOCKET_THROTTLED] = true };
 
-	for (int round = 0; round < PHASE_COUNT; round++)
-		for (int from = 0; from < PHASE_COUNT; from++)
+	for (int round = 0; round < SOCKET_COUNT; round++)
+		for (int from = 0; from < SOCKET_COUNT; from++)
 			for (int event = 0; event < ON_COUNT && reached[from]; event++)
 				if (moves[from][event].outcome != MOVE_IMPOSSIBLE)
 					reached[moves[from][event].next] = true;
-	for (int phase = 0; phase < PHASE_COUNT; phase++)
-		cr_expect(reached[phase], "%s", phases[phase]);
+	for (int state = 0; state < SOCKET_COUNT; state++)
+		cr_expect(reached[state], "%s", states[state]);
 	for (int event = 0; event < ON_COUNT; event++) {
 		bool leads = false;
 
-		for (int from = 0; from < PHASE_COUNT; from++)
+		for (int from = 0; from < SOCKET_COUNT; from++)
 			leads |= moves[from][event].outcome != MOVE_IMPOSSIBLE;
 		cr_expect(leads, "%s", events[event]);
 	}

@@ -122,7 +122,7 @@ Test(tls_session, whose_handshake_is_no_answer)
 
 	talk.destination->budget.streak = 2;
 	EXPECT_NOTHING(talk.destination);
-	cr_expect_eq(talk.entry->phase, PHASE_OPEN);
+	cr_expect_eq(talk.entry->state, SOCKET_OPEN);
 	cr_expect(talk.entry->traits & TRAIT_CARRIER);
 }
 
@@ -131,10 +131,10 @@ Test(tls_session, in_which_a_reply_is_one)
 	struct talk talk = talk_inside();
 
 	ask_inside(&talk, first);
-	cr_expect_eq(talk.entry->phase, PHASE_ASKED);
+	cr_expect_eq(talk.entry->state, SOCKET_ASKED);
 	reply_inside(&talk, first, FINE);
 	EXPECT_SUCCESS(talk.destination);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 }
 
 Test(tls_session, in_which_a_status_is_a_failure_and_the_next_request_a_retry)
@@ -164,7 +164,7 @@ Test(tls_session, in_which_a_status_comes_in_pieces)
 		tls_traffic_received(talk.host, at, 1);
 	EXPECT_FAILED(talk.destination, FAILURE_STATUS);
 	cr_expect_gt(talk.destination->budget.not_before, monotonic() + 5 * NS_PER_S);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 }
 
 Test(tls_session, in_which_another_protocol_greets)
@@ -425,7 +425,7 @@ Test(tls_session, whose_goodbye_is_no_request)
 	ask_inside(&talk, first);
 	reply_inside(&talk, first, FINE);
 	say_goodbye(&talk);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	peer_hears(&talk);
 	peer_closes(&talk);
 	host_close(talk.host);
@@ -442,7 +442,7 @@ Test(tls_session, that_took_no_request_takes_it_again)
 	fingerprint = exchange_begin(talk.host, 0);
 	cr_assert_eq(fingerprint, TRAFFIC_BEGUN);
 	tls_traffic_sent(talk.host, false, fingerprint);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	talk.destination->budget.streak = 2;
 	ask_inside(&talk, first);
 	reply_inside(&talk, first, FINE);
@@ -556,7 +556,7 @@ Test(tls_session, whose_replies_are_read_unseen)
 	ask_inside(&talk, first);
 	carry_in(&talk);
 	EXPECT_SUCCESS(talk.destination);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 }
 
 Test(tls_session, in_which_nothing_is_seen)
@@ -567,9 +567,9 @@ Test(tls_session, in_which_nothing_is_seen)
 	for (int i = 0; i < 3; i++) {
 		carry_out(&talk);
 		peer_hears(&talk);
-		cr_expect_eq(talk.entry->phase, PHASE_ASKED);
+		cr_expect_eq(talk.entry->state, SOCKET_ASKED);
 		carry_in(&talk);
-		cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+		cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	}
 	cr_expect_eq(talk.destination->budget.streak, 0);
 	EXPECT_SUCCESS(talk.destination);

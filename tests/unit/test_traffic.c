@@ -10,7 +10,7 @@ Test(traffic, an_answer_is_a_success)
 
 	EXPECT_NOTHING(talk.destination);
 	one_turn(&talk);
-	cr_expect_eq(talk.entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	EXPECT_SUCCESS(talk.destination);
 	host_close(talk.host);
 	EXPECT_SUCCESS(talk.destination);
@@ -245,15 +245,15 @@ Test(traffic, a_request_that_did_not_go_on_a_calm_connection_is_not_waited_for)
 		cr_assert_eq(host_recv(talk.host, 8, 0), 3);
 	}
 	entry = socket_find(talk.host);
-	cr_assert_eq(entry->phase, PHASE_ASKED);
+	cr_assert_eq(entry->state, SOCKET_ASKED);
 	errno = EAGAIN;
 	cr_expect_eq(traffic_went(talk.host, -1, MSG_DONTWAIT), -1);
 	cr_expect_eq(errno, EAGAIN);
-	cr_expect_eq(entry->phase, PHASE_ANSWERED);
+	cr_expect_eq(entry->state, SOCKET_ANSWERED);
 	cr_expect(socket_watched(talk.host) & WATCH_WRITE);
 	cr_assert(traffic_begins(talk.host));
 	cr_expect_eq(traffic_went(talk.host, 3, 0), 3);
-	cr_expect_eq(entry->phase, PHASE_ASKED);
+	cr_expect_eq(entry->state, SOCKET_ASKED);
 	cr_expect_not(socket_watched(talk.host) & WATCH_WRITE);
 }
 

@@ -180,7 +180,7 @@ static inline struct talk talk_to(const struct server *server)
 	cr_assert(talk.peer >= 0);
 	talk.entry = socket_find(talk.host);
 	cr_assert_not_null(talk.entry);
-	cr_assert_eq(talk.entry->phase, PHASE_OPEN);
+	cr_assert_eq(talk.entry->state, SOCKET_OPEN);
 	talk.destination = destination_at_port(server);
 	cr_assert_not_null(talk.destination);
 	return talk;
