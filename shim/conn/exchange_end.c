@@ -7,7 +7,7 @@
 #include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "conn/loss.h"
-#include "conn/refusal.h"
+#include "conn/not_now.h"
 #include "conn/tcp_info.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
@@ -75,7 +75,7 @@ static void rejected(int fd, struct socket_entry *entry, enum socket_state state
 	/* Before it moves, and other numbers of the socket with it. */
 	trait_add(entry, TRAIT_SERVED);
 	atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
-	if (!connection_failed(fd, entry, state, reply->is_whole ? ON_REFUSAL : ON_STATUS, failure,
+	if (!connection_failed(fd, entry, state, reply->is_whole ? ON_NOT_NOW : ON_STATUS, failure,
 	                       0))
 		return;
 	atomic_fetch_and(&entry->traits,
@@ -111,8 +111,8 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 		answered(fd, entry, state);
 		return;
 	}
-	switch (refusal_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
-	case SAID_REFUSAL:
+	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
+	case SAID_NOT_NOW:
 		rejected(fd, entry, state, &whole);
 		return;
 	case SAID_NOTHING:

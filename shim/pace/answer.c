@@ -137,7 +137,7 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 		if (entry) {
 			atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
 			socket_move(try->fd, entry, (enum socket_state)atomic_load(&entry->state),
-			            ON_REFUSED);
+			            ON_CUT);
 		}
 	} else {
 		try->told = ECONNRESET;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One function for each protocol, in one list. */
-#include "conn/refusal.h"
+#include "conn/not_now.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,7 +70,7 @@ static bool (*const protocols[])(const unsigned char *bytes, size_t n) = {
 	mail, mysql, postgres, redis, tls,
 };
 
-enum said refusal_said(const void *bytes, size_t n)
+enum said not_now_said(const void *bytes, size_t n)
 {
 	const unsigned char *first = bytes;
 
@@ -79,6 +79,6 @@ enum said refusal_said(const void *bytes, size_t n)
 		return SAID_NOTHING;
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
 		if (protocols[i](first, n))
-			return SAID_REFUSAL;
+			return SAID_NOT_NOW;
 	return SAID_ANSWER;
 }

@@ -4,18 +4,18 @@
  * client that takes them for an answer connects again at once, and each time the bytes that came
  * would pay for the next. HTTP/1 has a reader of its own (conn/http.h).
  */
-#ifndef RETRYBUDGET_CONN_REFUSAL_H
-#define RETRYBUDGET_CONN_REFUSAL_H
+#ifndef RETRYBUDGET_CONN_NOT_NOW_H
+#define RETRYBUDGET_CONN_NOT_NOW_H
 
 #include <stddef.h>
 
 enum said {
 	SAID_ANSWER,  /* or nothing that is known here */
-	SAID_REFUSAL, /* the server will not serve now */
+	SAID_NOT_NOW, /* the server will not serve now */
 	SAID_NOTHING, /* neither: which way to go on, before the server answers */
 };
 
 /* What the first n bytes of a connection say. Pure. */
-enum said refusal_said(const void *bytes, size_t n);
+enum said not_now_said(const void *bytes, size_t n);
 
 #endif

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* What servers say that answer a connection only to refuse it. */
-#include "conn/refusal.h"
+#include "conn/not_now.h"
 #include "track_fixture.h"
 
-#define SAYS(text) refusal_said(text, sizeof(text) - 1)
+#define SAYS(text) not_now_said(text, sizeof(text) - 1)
 
-TestSuite(refusal, .init = start_shim);
+TestSuite(not_now, .init = start_shim);
 
-Test(refusal, is_known_by_its_first_bytes)
+Test(not_now, is_known_by_its_first_bytes)
 {
-	cr_expect_eq(SAYS("421 4.3.2 not now\r\n"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("421-4.3.2 not\r\n"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("554 no service\r\n"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("\x17\0\0\0\xff\x10\x04#08004Too many clients"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("E\0\0\0\x1bSFATAL\0C53300\0Mbusy\0\0"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("E\0\0\0\x1bSFATAL\0C57P03\0Mbusy\0\0"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("-ERR max number of clients reached\r\n"), SAID_REFUSAL);
-	cr_expect_eq(SAYS("\x15\x03\x03\0\x02\x02\x50"), SAID_REFUSAL);
+	cr_expect_eq(SAYS("421 4.3.2 not now\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("421-4.3.2 not\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("554 no service\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("\x17\0\0\0\xff\x10\x04#08004Too many clients"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("E\0\0\0\x1bSFATAL\0C53300\0Mbusy\0\0"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("E\0\0\0\x1bSFATAL\0C57P03\0Mbusy\0\0"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("-ERR max number of clients reached\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("\x15\x03\x03\0\x02\x02\x50"), SAID_NOT_NOW);
 }
 
-Test(refusal, is_not_what_looks_like_one)
+Test(not_now, is_not_what_looks_like_one)
 {
 	cr_expect_eq(SAYS("4210"), SAID_ANSWER);
 	cr_expect_eq(SAYS("421"), SAID_ANSWER);
@@ -35,7 +35,7 @@ Test(refusal, is_not_what_looks_like_one)
 	cr_expect_eq(SAYS("NO"), SAID_ANSWER);
 }
 
-Test(refusal, reads_no_byte_beyond)
+Test(not_now, reads_no_byte_beyond)
 {
 	uint64_t random = 3;
 
@@ -48,12 +48,12 @@ Test(refusal, reads_no_byte_beyond)
 		bytes[0] = "4\025E-5"[random_next(&random) % 5];
 		copy = malloc(n); /* of that very size: AddressSanitizer watches its end */
 		memcpy(copy, bytes, n);
-		refusal_said(copy, n);
+		not_now_said(copy, n);
 		free(copy);
 	}
 }
 
-Test(refusal, is_a_failure_and_not_an_answer)
+Test(not_now, is_a_failure_and_not_an_answer)
 {
 	struct talk talk = talk_start();
 
@@ -67,7 +67,7 @@ Test(refusal, is_a_failure_and_not_an_answer)
 	cr_expect_eq(failures_in(&talk.destination->tally), 1, "counted once");
 }
 
-Test(refusal, of_postgres_comes_after_it_agreed_to_go_on_without_tls)
+Test(not_now, of_postgres_comes_after_it_agreed_to_go_on_without_tls)
 {
 	static const char busy[] = "E\0\0\0\x1bSFATAL\0C53300\0Mbusy\0\0";
 	struct talk talk = talk_start();
@@ -82,7 +82,7 @@ Test(refusal, of_postgres_comes_after_it_agreed_to_go_on_without_tls)
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 1);
 }
 
-Test(refusal, is_looked_for_in_the_first_bytes_alone)
+Test(not_now, is_looked_for_in_the_first_bytes_alone)
 {
 	struct talk talk = talk_start();
 
