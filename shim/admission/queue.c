@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three kinds of host.
+ * Three kinds of program.
  *
  * A non-blocking socket: accept again until EAGAIN, as epoll's edge mode needs it; but not for
- * ever, or a flood would hold the host there. Then ECONNABORTED, which accept(2) documents and
+ * ever, or a flood would hold the program there. Then ECONNABORTED, which accept(2) documents and
  * after which servers try again.
  *
- * A blocking socket, and a host that waits in accept: it goes on waiting.
+ * A blocking socket, and a program that waits in accept: it goes on waiting.
  *
- * A blocking socket, and a host that comes to accept only when select or poll says that somebody is
- * there (Python's socketserver, many an old daemon): were it to wait in accept for the next one,
+ * A blocking socket, and a program that comes to accept only when select or poll says that somebody
+ * is there (Python's socketserver, many an old daemon): were it to wait in accept for the next one,
  * all of its other connections would stand still (UNIX Network Programming, volume 1,
- * section 16.6). It gets ECONNABORTED once the queue is empty. Which of the two a host is shows
+ * section 16.6). It gets ECONNABORTED once the queue is empty. Which of the two a program is shows
  * when it calls accept and nobody is there; until then it is taken for the second.
  */
 #include "admission/queue.h"
@@ -88,7 +88,7 @@ static bool host_waits(int listener)
 	return false;
 }
 
-/* The timeout begins anew with each real accept, and counts from the first one for the host. */
+/* The timeout begins anew with each real accept, and counts from the first one for the program. */
 static bool time_is_left(const struct queue *queue)
 {
 	int64_t left = wait_timeout_of(queue->listener, SO_RCVTIMEO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What accept goes on with after it has rejected a connection: the host must find what it would
+ * What accept goes on with after it has rejected a connection: the program must find what it would
  * have found had that connection never come.
  */
 #ifndef RETRYBUDGET_ADMISSION_QUEUE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One call of accept by the host. */
+/* One call of accept by the program. */
 struct queue {
 	int listener;
 	int rejected;
@@ -17,11 +17,11 @@ struct queue {
 	int64_t began;           /* ns */
 };
 
-/* Before the first real accept: notes whether the host is about to wait in it. errno is left
+/* Before the first real accept: notes whether the program is about to wait in it. errno is left
  * alone. */
 void queue_enter(struct queue *queue, int listener);
 
-/* Before a connection is rejected. True: the host would wait in accept for the next one. errno
+/* Before a connection is rejected. True: the program would wait in accept for the next one. errno
  * is left alone. */
 bool queue_rejecting(struct queue *queue);
 
@@ -32,12 +32,12 @@ bool queue_rejecting(struct queue *queue);
  *   EINTR		as a signal handler without SA_RESTART ends a blocking accept
  *   EAGAIN		SO_RCVTIMEO of the listening socket ran out
  *   ECONNABORTED	QUEUE_MOST were rejected in this call; or nobody is left in the queue
- *			of a blocking socket, and the host has not been seen to wait in accept
+ *			of a blocking socket, and the program has not been seen to wait in accept
  *
  * May wait as the accept would, and is a cancellation point then, with nothing held.
  */
 bool queue_again(struct queue *queue, bool interrupted);
 
-#define QUEUE_MOST 64 /* in one call, where the host does not wait in accept: 2 ms or so */
+#define QUEUE_MOST 64 /* in one call, where the program does not wait in accept: 2 ms or so */
 
 #endif

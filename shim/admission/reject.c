@@ -21,7 +21,7 @@
 #define READS_MOST   32 /* 16 KiB: a longer request ends in a reset */
 
 /* A client sends its request on the heels of its handshake; one that does not has less claim to the
- * host's time than the next one. */
+ * program's time than the next one. */
 #define AT_LEAST_MS 2
 #define AT_MOST_MS  20
 

@@ -8,9 +8,9 @@
 
 /*
  * Answers as the rule says and closes the descriptor, which nobody but us knows of: call it in a
- * shelter, or a handler may carry it away half-way. listener: where the host would wait now for the
- * next one, so that there is time for the request to arrive, 20 ms or until somebody else does; -1:
- * the host has no time. errno is left alone. Async-signal-safe.
+ * shelter, or a handler may carry it away half-way. listener: where the program would wait now for
+ * the next one, so that there is time for the request to arrive, 20 ms or until somebody else does;
+ * -1: the program has no time. errno is left alone. Async-signal-safe.
  */
 void reject(int peer, const struct admission_rule *rule, int listener);
 

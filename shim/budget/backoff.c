@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Backoff and jitter. Integers only: a host may have unmasked floating-point traps
+ * Backoff and jitter. Integers only: a program may have unmasked floating-point traps
  * (feenableexcept), and then an inexact division in here would kill it with SIGFPE.
  */
 #include "budget/backoff.h"

@@ -32,8 +32,8 @@ _Atomic(const struct config *) config_in_force;
 static cell64 checked_at; /* ns */
 static cell64 claimed_at; /* ns, 0 = nobody is loading */
 
-/* Read from the environment in the constructor, the only place where getenv() is safe: a host that
- * calls setenv() in one thread moves the list under everybody else. Kept for every load. */
+/* Read from the environment in the constructor, the only place where getenv() is safe: a program
+ * that calls setenv() in one thread moves the list under everybody else. Kept for every load. */
 static struct {
 	char path[PATH_MAX];
 	bool named; /* by the environment: a missing file is worth a complaint */
@@ -56,7 +56,7 @@ static void complain(void *arg, const char *file, int line, const char *message)
 	complaint_add(file, line, message);
 }
 
-/* A host that changes its directory must not change its configuration. */
+/* A program that changes its directory must not change its configuration. */
 static void keep_path(const char *path)
 {
 	size_t n = strlen(path), used = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The key table (keys.def) as data, and how the text of a value becomes a field and back. Parsed by
- * hand: strtod and friends follow the host's locale. Async-signal-safe, no allocation.
+ * hand: strtod and friends follow the program's locale. Async-signal-safe, no allocation.
  */
 #ifndef RETRYBUDGET_CONFIG_KEYS_H
 #define RETRYBUDGET_CONFIG_KEYS_H

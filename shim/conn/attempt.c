@@ -21,7 +21,7 @@
 #include <string.h>
 
 /* Failover sweep (shim/README.md): another address of the name, one that is not known to be bad,
- * or a bad address of a name that is well, with which the host begins every sweep. */
+ * or a bad address of a name that is well, with which the program begins every sweep. */
 static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
 	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
@@ -210,7 +210,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 			socket_move(fd, entry, LOAD(entry->state), ON_DISSOLVED);
 		return false;
 	}
-	/* A number that has an entry: the host only asks how its last connect went, which the
+	/* A number that has an entry: the program only asks how its last connect went, which the
 	 * kernel answers without sending anything. */
 	if (entry && LOAD(entry->state) != SOCKET_NONE && socket_believe(fd, entry)) {
 		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .status = true };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One attempt, from the host's call to its outcome: a connect, a send that connects (TCP Fast
+ * One attempt, from the program's call to its outcome: a connect, a send that connects (TCP Fast
  * Open), a lookup, or a request sent again on a kept connection. The hook begins it, has it paced,
  * makes the real call and settles it. Everything is on the caller's stack; siglongjmp and
  * cancellation may end it anywhere. Async-signal-safe.
@@ -22,7 +22,7 @@ struct attempt {
 	const struct sockaddr *address;
 	socklen_t len;
 	int fd;          /* -1: a lookup */
-	int saved_errno; /* what errno was when the host called */
+	int saved_errno; /* what errno was when the program called */
 	int64_t began;   /* ns */
 	struct trial trial;
 	const struct rule *rule; /* that said what it is */
@@ -32,7 +32,7 @@ struct attempt {
 	uint64_t cookie;            /* of its socket (conn/sockets.h), 0 = not known */
 	int64_t bound; /* ns that a lookup may be held at most; 0 = as the policy says */
 	int kind;      /* of a lookup: a family, or LOOKUP_RECORD and a type */
-	/* Refused: the errno, or EAI_ code, that the host is told; 0: throttled by us, or the
+	/* Refused: the errno, or EAI_ code, that the program is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
 	bool paid;    /* a retry, with tokens */
@@ -49,7 +49,7 @@ struct attempt {
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 };
 
-/* A lookup of DNS records of one type, not of a host's addresses. */
+/* A lookup of DNS records of one type, not of a program's addresses. */
 #define LOOKUP_RECORD 0x10000
 
 /* False: not ours to judge; nothing has been noted and errno is untouched. */
@@ -77,8 +77,8 @@ void attempt_count(struct attempt *try);
  * while this one waited, and the kernel have given it out again. One system call. */
 bool attempt_is_there(const struct attempt *try);
 
-/* Notes that the real connect is about to be made: siglongjmp may leave it, and the host then close
- * the socket, which is how old daemons bound their connects. */
+/* Notes that the real connect is about to be made: siglongjmp may leave it, and the program then
+ * close the socket, which is how old daemons bound their connects. */
 void attempt_start(const struct attempt *try);
 
 #endif

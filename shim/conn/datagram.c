@@ -35,8 +35,9 @@ uint64_t datagram_cookie(int fd)
 	return cookie != 0 && cookie != COOKIE_NONE ? cookie : UINT64_C(1) << 63 | (uint64_t)fd;
 }
 
-/* A hash of what the host sends, not 0: of its length and its first HASHED bytes. 0: they cannot be
- * read. Before the call, for afterwards another thread may have had the answer, and freed them. */
+/* A hash of what the program sends, not 0: of its length and its first HASHED bytes. 0: they cannot
+ * be read. Before the call, for afterwards another thread may have had the answer, and freed them.
+ */
 static uint64_t hash_parts(const struct iovec *parts, size_t count, size_t size)
 {
 	uint64_t hash = hash_word(0, size);

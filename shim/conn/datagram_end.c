@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* Who sent what just came: as the host was told, else the one peer of the socket. 0: unknown. */
+/* Who sent what just came: as the program was told, else the one peer of the socket. 0: unknown. */
 static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
 {
 	struct sockaddr_storage peer;

@@ -21,7 +21,7 @@
 
 #define DATAGRAMS 256
 
-/* A host with a timer of a second sets it before it sends, or counts in whole milliseconds. */
+/* A program with a timer of a second sets it before it sends, or counts in whole milliseconds. */
 #define DATAGRAM_TIMEOUT (900 * NS_PER_MS)
 
 struct sent_datagram {

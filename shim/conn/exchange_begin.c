@@ -22,7 +22,7 @@ struct socket_entry *exchange_entry(int fd)
 	if (!entry || (socket_watched(fd) & WATCH_STALE ? !socket_believe(fd, entry)
 	                                                : !socket_identify(fd, entry)))
 		return NULL;
-	if (LOAD(entry->traits) & TRAIT_BOUNDED) /* the host left the connect before its end */
+	if (LOAD(entry->traits) & TRAIT_BOUNDED) /* the program left the connect before its end */
 		connect_timeout_lift(fd, entry);
 	return entry;
 }

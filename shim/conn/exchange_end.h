@@ -30,7 +30,8 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum socket_state st
 void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
                        size_t n);
 
-/* The connection ended without an answer. err: what the host was told, 0 = the end of the stream.
+/* The connection ended without an answer. err: what the program was told, 0 = the end of the
+ * stream.
  */
 void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state state,
                         enum failure failure, int err);

@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* The fingerprint of a request of which the host is about to send this on a connection, all or the
- * last of it; 0 unless its destination has failed lately: while all is well nothing is looked at.
- * data: n bytes, looked at only if they are there. Before the call, for afterwards another thread
- * may have had the reply, and freed them. */
+/* The fingerprint of a request of which the program is about to send this on a connection, all or
+ * the last of it; 0 unless its destination has failed lately: while all is well nothing is looked
+ * at. data: n bytes, looked at only if they are there. Before the call, for afterwards another
+ * thread may have had the reply, and freed them. */
 uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n);
 
 /* The same of what is written in parts. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Retry-After says: a number of seconds, or a date in one of the three forms that a recipient
- * has to accept (RFC 9110 5.6.7). By hand: strptime follows the host's locale, and is not
+ * has to accept (RFC 9110 5.6.7). By hand: strptime follows the program's locale, and is not
  * async-signal-safe. */
 #include "conn/http_date.h"
 

@@ -37,7 +37,7 @@ void loss_seen(const struct socket_entry *entry)
 	int saved = errno, index;
 	int64_t now;
 
-	/* Where the host ended its half first, that was its end. */
+	/* Where the program ended its half first, that was its end. */
 	if (!(traits & TRAIT_KEPT) || !(traits & served) || traits & TRAIT_FINISHED ||
 	    !trial_of(entry, &trial))
 		return;

@@ -41,7 +41,7 @@ static bool set(int fd, int level, int name, int value)
 }
 
 /* The least TTL of what the socket takes in, a pair of options: a socket of IPv6 has both, and
- * IPv4-mapped addresses go by the first. 0 unless the host has set one. */
+ * IPv4-mapped addresses go by the first. 0 unless the program has set one. */
 static bool get_least_ttl(int fd, bool v6, int *ttl)
 {
 	int hops = 0;
@@ -79,7 +79,7 @@ void park_options_no_cookie(int fd, struct socket_entry *entry)
 		atomic_fetch_or(&entry->traits, TRAIT_PUTS_OFF);
 }
 
-/* Bounds the connect, and notes the bound as the kernel reports it. What the host has set for
+/* Bounds the connect, and notes the bound as the kernel reports it. What the program has set for
  * itself must hold. */
 static bool set_bound(int fd, int64_t ms, struct socket_entry *entry)
 {

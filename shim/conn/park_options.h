@@ -27,7 +27,7 @@ bool park_options_set(int fd, struct socket_entry *entry, bool v6, int64_t delay
 void park_options_no_cookie(int fd, struct socket_entry *entry);
 
 /* Gives a socket that was parked or redirected its options back, so that it can be connected for
- * real. What the host has set meanwhile stays. */
+ * real. What the program has set meanwhile stays. */
 void park_options_undo(int fd, struct socket_entry *entry);
 
 /* The same, unless the connect is still under way. errno may change. */

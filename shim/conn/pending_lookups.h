@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lookups that the host has begun with getaddrinfo_a and whose outcome is still to be asked for,
- * by the address of the host's request. A fixed table and only a hint: where it is full the oldest
- * of a few makes room, and its outcome is not counted. Lock-free, async-signal-safe.
+ * Lookups that the program has begun with getaddrinfo_a and whose outcome is still to be asked for,
+ * by the address of the program's request. A fixed table and only a hint: where it is full the
+ * oldest of a few makes room, and its outcome is not counted. Lock-free, async-signal-safe.
  */
 #ifndef RETRYBUDGET_CONN_PENDING_LOOKUPS_H
 #define RETRYBUDGET_CONN_PENDING_LOOKUPS_H

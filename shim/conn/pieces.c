@@ -33,7 +33,7 @@ static void release(struct slot *slot)
 	atomic_store(&slot->busy, false);
 }
 
-/* Reads n bytes of the host's. False: they are not there. */
+/* Reads n bytes of the program's. False: they are not there. */
 static bool read_part(struct fingerprint_reader *reader, const char *bytes, size_t n)
 {
 	while (n > 0) {

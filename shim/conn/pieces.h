@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fingerprints of requests that are being written (dest/fingerprint.h): what lies in the host's
- * memory, read with care, and what has come so far of a request that is written in pieces. A
- * small fixed table; where it has no room, or a piece goes by a call that shows no bytes
+ * The fingerprints of requests that are being written (dest/fingerprint.h): what lies in the
+ * program's memory, read with care, and what has come so far of a request that is written in
+ * pieces. A small fixed table; where it has no room, or a piece goes by a call that shows no bytes
  * (sendfile), the request has no fingerprint. Async-signal-safe, errno is left alone.
  */
 #ifndef RETRYBUDGET_CONN_PIECES_H

@@ -8,7 +8,7 @@
 /* That say that something is there. */
 #define RELEASE_TRAITS (TRAIT_PARKED | TRAIT_PUTS_OFF | TRAIT_BOUNDED)
 
-/* Takes off the socket what parking put on it, if anything: the host makes a connect that is not
+/* Takes off the socket what parking put on it, if anything: the program makes a connect that is not
  * judged, to another address or none. errno is kept. */
 void release_options(int fd);
 

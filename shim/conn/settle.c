@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of an attempt: by the call's own return, by what the host asks later, or by its giving
+/* The end of an attempt: by the call's own return, by what the program asks later, or by its giving
  * the number up. */
 #include "conn/settle.h"
 
@@ -60,7 +60,8 @@ static void settle_status(const struct attempt *try, int err)
 	connection_failed(try->fd, entry, state, ON_CALL_FAILED, failure_of(err, false), err);
 }
 
-/* A connect that did not work. pending: it goes on in the kernel, but the host's timeout is over.
+/* A connect that did not work. pending: it goes on in the kernel, but the program's timeout is
+ * over.
  */
 static void settle_failed(struct attempt *try, int err, bool pending)
 {

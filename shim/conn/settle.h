@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How an attempt ends: by its call, by what the host asks later, or when the number is given up. */
+/* How an attempt ends: by its call, by what the program asks later, or when the number is given up.
+ */
 #ifndef RETRYBUDGET_CONN_SETTLE_H
 #define RETRYBUDGET_CONN_SETTLE_H
 
@@ -7,18 +8,18 @@
 
 /* Notes how the real call ended and returns its result, errno as the call left it. */
 int attempt_settle(struct attempt *try, int result);
-/* data: n bytes that the host gave to be sent, the first of them. */
+/* data: n bytes that the program gave to be sent, the first of them. */
 ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint);
 int attempt_settle_lookup(struct attempt *try, int result);
 
-/* What the host gets for an attempt that was not let through. */
+/* What the program gets for an attempt that was not let through. */
 int attempt_refused(struct attempt *try);
 int attempt_refused_lookup(struct attempt *try);
 
 /* A refused attempt has answered nothing: the failure stands again, as of now. */
 void attempt_unanswered(struct attempt *try, int64_t now);
 
-/* The host asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
+/* The program asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
  * that we throttled. */
 bool attempt_observed(int fd, int err);
 
@@ -26,14 +27,14 @@ bool attempt_observed(int fd, int err);
  * memory, nor for a forked one that ends what it inherited while its parent goes on with it. */
 bool attempt_is_ours(const struct socket_entry *entry);
 
-/* The host ends the conversation, or its own half of it, but keeps the number. */
+/* The program ends the conversation, or its own half of it, but keeps the number. */
 void attempt_hung_up(int fd, int how);
 
 /* True if this thread is inside the real connect of the number: a proxy, preloaded behind us, puts
- * the connection that it has made in the place of the host's socket. */
+ * the connection that it has made in the place of the program's socket. */
 bool attempt_is_calling(int fd);
 
-/* The host gives a number up, or puts another file on it. */
+/* The program gives a number up, or puts another file on it. */
 void attempt_end(int fd);
 
 #endif

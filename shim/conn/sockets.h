@@ -36,11 +36,11 @@ enum {
 enum {
 	TRAIT_RETRY = 0x01,      /* the attempt was a retry */
 	TRAIT_SERVED = 0x02,     /* bytes came at least once: a kept connection from then on */
-	TRAIT_WAITED = 0x04,     /* the host has tried to read since it connected */
+	TRAIT_WAITED = 0x04,     /* the program has tried to read since it connected */
 	TRAIT_SHARED = 0x08,     /* another number refers to the same socket */
 	TRAIT_PARKED = 0x10,     /* options of ours are on the socket */
 	TRAIT_NOWAIT = 0x20,     /* seen to be non-blocking */
-	TRAIT_FINISHED = 0x40,   /* the host has ended its half */
+	TRAIT_FINISHED = 0x40,   /* the program has ended its half */
 	TRAIT_ONE_WAY = 0x80,    /* a one-way connection that has counted as a success */
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
@@ -63,16 +63,16 @@ enum {
 	TRAIT_PERMIT = 0x2000000,        /* holds a permit of a half-open breaker */
 	TRAIT_PROBE = 0x4000000,         /* had one: its outcomes decide */
 	TRAIT_KEPT = 0x8000000,          /* its policy has a reconnect_spread: its end tells */
-	TRAIT_OPENED = 0x10000000,       /* the host reads in the session by calls that are seen */
-	TRAIT_FRAMES = 0x20000000,       /* HTTP/2: not all that is sent wants an answer */
-	TRAIT_PARTIAL = 0x40000000,      /* more of the request is to be written (fingerprint.h) */
-	TRAIT_AGREES = 0x80000000,       /* its peer has not answered but agreed how to go on */
+	TRAIT_OPENED = 0x10000000,  /* the program reads in the session by calls that are seen */
+	TRAIT_FRAMES = 0x20000000,  /* HTTP/2: not all that is sent wants an answer */
+	TRAIT_PARTIAL = 0x40000000, /* more of the request is to be written (fingerprint.h) */
+	TRAIT_AGREES = 0x80000000,  /* its peer has not answered but agreed how to go on */
 };
 
 struct socket_entry {
 	ucell64 cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
 	cell64 since;   /* ns, when the attempt began, not counting a wait of ours */
-	cell64 began;   /* ns, when the host made it */
+	cell64 began;   /* ns, when the program made it */
 	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
 	_Atomic(int32_t) owner;   /* thread that connected */
@@ -93,7 +93,7 @@ struct socket_entry {
 	_Atomic(uint8_t) number; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) state;
 	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
-	 * preloaded behind us, that talks there before it lets the host do so. */
+	 * preloaded behind us, that talks there before it lets the program do so. */
 	_Atomic(bool) calling;
 	_Atomic(uint32_t) traits;
 };
@@ -145,13 +145,13 @@ static inline struct socket_entry *socket_find(int fd)
 	return socket_watched(fd) & WATCH_END ? socket_at(fd) : 0;
 }
 
-/* Makes the entry of a socket that the host connects, for the caller to fill, and shows it to the
- * rest. NULL: not tracked. */
+/* Makes the entry of a socket that the program connects, for the caller to fill, and shows it to
+ * the rest. NULL: not tracked. */
 struct socket_entry *socket_begin(int fd);
 void socket_show(int fd, struct socket_entry *entry, enum socket_state state);
 
-/* Writes an entry for a socket that the host connects. Its cookie is taken with the first traffic.
- * NULL: not tracked. */
+/* Writes an entry for a socket that the program connects. Its cookie is taken with the first
+ * traffic. NULL: not tracked. */
 struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
 
 /* What has happened to a connection in `from`: moves it as the state table says (states.def). One
@@ -208,7 +208,7 @@ bool socket_believe(int fd, struct socket_entry *entry);
 /* Drops what is known of a number. */
 void socket_forget(int fd);
 
-/* The host closed the number that has this entry, as far as this process can see: the close may
+/* The program closed the number that has this entry, as far as this process can see: the close may
  * have failed, or have been a vfork child's (HAZARDS 20), so an entry with a cookie stays, to be
  * believed if that says so. */
 void socket_closed(int fd, struct socket_entry *entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel knows of a connection (TCP_INFO), said in our words: asked where the host's own
- * calls do not tell. Async-signal-safe; errno is left alone.
+ * What the kernel knows of a connection (TCP_INFO), said in our words: asked where the program's
+ * own calls do not tell. Async-signal-safe; errno is left alone.
  */
 #ifndef RETRYBUDGET_CONN_TCP_INFO_H
 #define RETRYBUDGET_CONN_TCP_INFO_H

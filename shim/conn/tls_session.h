@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TLS sessions of the host (tls = on) and the connections that carry them. Which carries which is
- * seen: the first words of a session (ClientHello) go by its carrier while the host is in a call of
- * its TLS library. The library could be asked, but curl, which has a transport of its own, tells
- * OpenSSL of no descriptor.
+ * TLS sessions of the program (tls = on) and the connections that carry them. Which carries which
+ * is seen: the first words of a session (ClientHello) go by its carrier while the program is in a
+ * call of its TLS library. The library could be asked, but curl, which has a transport of its own,
+ * tells OpenSSL of no descriptor.
  *
  * What is sent and received on a carrier inside such a call says nothing by itself, but for its
  * end: a handshake is no reply, and each reply, good or bad, is as many bytes as any other. Outside

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exchanges as the host's own words tell of them, before they are encrypted and once they are
+/* Exchanges as the program's own words tell of them, before they are encrypted and once they are
  * decrypted. */
 #include "conn/tls_traffic.h"
 

@@ -25,7 +25,7 @@ void tls_traffic_received(int fd, const void *data, ssize_t n);
 /* The handshake is over. */
 void tls_traffic_opened(int fd);
 
-/* The host ends the session (close_notify): it wants no reply any more, and if it has waited for
+/* The program ends the session (close_notify): it wants no reply any more, and if it has waited for
  * one in vain that is a timeout, of which nothing will tell later. */
 void tls_traffic_close_notify(int fd);
 

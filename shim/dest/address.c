@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading socket addresses. Nothing beyond the length the host gave is read. */
+/* Reading socket addresses. Nothing beyond the length the program gave is read. */
 #include "dest/address.h"
 
 #include <netinet/in.h>

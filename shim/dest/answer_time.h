@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a wait that the host gave up says of the server. A quiet second alone says nothing: who
+ * What a wait that the program gave up says of the server. A quiet second alone says nothing: who
  * writes one way is never answered, and a long poll ends when its client has had enough. So how
  * soon the destination answers is learned, and a wait is a timeout where it has lasted ten times as
  * long. Async-signal-safe.
@@ -24,7 +24,7 @@ bool answer_time_is_timeout(struct destination *destination, int64_t waited);
  * time running, with no answer in between: it never meant to wait for longer. */
 bool answer_time_gave_up(struct destination *destination);
 
-/* The peer ended a connection of which the host wanted nothing that can be seen. True: the tenth
+/* The peer ended a connection of which the program wanted nothing that can be seen. True: the tenth
  * time in a second, or something has failed there and nothing was answered since. */
 bool answer_time_knocks_often(struct destination *destination, int64_t now);
 

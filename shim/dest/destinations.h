@@ -11,7 +11,7 @@
 #include "dest/names.h"
 #include "region/state.h"
 
-/* The destination of a connect to this address: by the name the host asked for, else by address;
+/* The destination of a connect to this address: by the name the program asked for, else by address;
  * that of datagrams begins with "udp:", and is another one.
  * hit: what is known of its name, place == 0 if nothing. now: ns. Never NULL once READY. */
 struct destination *destination_of(const struct address *address, struct name_hit *hit,

@@ -29,7 +29,7 @@ struct unanswered {
 	int64_t at;           /* ns, precise to 1 us; 4 ms without its detail */
 	uint32_t fingerprint; /* of the request, 0 = unknown */
 	uint32_t number;      /* attempts for this request so far, 1..31 */
-	bool held;            /* by us: when the host will learn of it is not known */
+	bool held;            /* by us: when the program will learn of it is not known */
 	bool counted;         /* the number is known to count from the first try */
 	bool passed; /* something else has come in its place: only its own request answers it */
 };

@@ -43,7 +43,7 @@ void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_
 enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
                                        uint32_t *fingerprint);
 
-/* The fingerprint of a request that the host wrote at once; 0: there is none. */
+/* The fingerprint of a request that the program wrote at once; 0: there is none. */
 uint32_t fingerprint_of(const void *data, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which names the host asked for when it got an address: destinations are keyed by names, and the
- * addresses of a name stand in for each other (failover sweep). A binding is one pair of a name
+ * Which names the program asked for when it got an address: destinations are keyed by names, and
+ * the addresses of a name stand in for each other (failover sweep). A binding is one pair of a name
  * and an address; an address has one for each of its names (virtual hosts).
  *
  * A name is the one asked for, whatever search domains, aliases or /etc/hosts made of it. Bindings

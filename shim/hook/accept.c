@@ -8,7 +8,7 @@
 #include "hook/hook.h"
 #include "sys/memory.h"
 
-#define WITHOUT_FLAGS (-1) /* the host called accept, not accept4 */
+#define WITHOUT_FLAGS (-1) /* the program called accept, not accept4 */
 
 static int accepted(int fd)
 {
@@ -25,7 +25,8 @@ static inline int next_accept(int fd, struct sockaddr *address, socklen_t *len, 
 	                              : real.accept4(fd, address, len, flags);
 }
 
-/* The kernel has the length overwritten by that of an address which the host never gets to see. */
+/* The kernel has the length overwritten by that of an address which the program never gets to see.
+ */
 static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, socklen_t *len,
                                              int flags)
 {
@@ -43,7 +44,8 @@ static __attribute__((noinline)) int guarded(int fd, struct sockaddr *address, s
 		peer = next_accept(fd, address, len, flags);
 		if (peer < 0)
 			return peer;
-		/* From here on the host's handler would leave it open, and nobody would answer. */
+		/* From here on the program's handler would leave it open, and nobody would answer.
+		 */
 		shelter_enter(&shelter);
 		entry_judge(&entry, fd);
 		if (!entry.rule) {

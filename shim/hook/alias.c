@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Further names of the calls that carry data. Each goes on to the real one of its own name: the
- * checked forms because their checks are the host's, the others because another preload may use
+ * checked forms because their checks are the program's, the others because another preload may use
  * them to get past its own hooks (HAZARDS 4), and must not come back to itself through us.
  */
 #include "hook/data.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The beginning of a connection, and the two ways a host asks how it went. */
+/* The beginning of a connection, and the two ways a program asks how it went. */
 #include "conn/release.h"
 #include "conn/settle.h"
 #include "hook/hook.h"

@@ -15,8 +15,8 @@
 /* Of a number that is watched for reading: datagrams have the bit too. */
 #define IS_TIMED(watched) (!likely(!((watched)&WATCH_TIMED)))
 
-/* How much room the host gave: a read of nothing into nothing is not the end of a connection. Only
- * looked at after a call that returned 0, when the kernel has read the same memory. */
+/* How much room the program gave: a read of nothing into nothing is not the end of a connection.
+ * Only looked at after a call that returned 0, when the kernel has read the same memory. */
 static inline size_t room(ssize_t result, const struct iovec *parts, size_t n)
 {
 	size_t sum = 0;
@@ -34,7 +34,7 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
 ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const void *data,
                       size_t n);
 
-/* True if a request must not be sent: then *result is -1, with errno set, or 0: the host is to
+/* True if a request must not be sent: then *result is -1, with errno set, or 0: the program is to
  * think that it went. Otherwise its exchange has begun, and *fingerprint (as looked at) is what
  * traffic_sent() wants. After a wait, perhaps; a cancellation point then. */
 bool request_is_held(int fd, uint32_t *fingerprint, int flags, ssize_t *result);

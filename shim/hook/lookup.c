@@ -150,7 +150,7 @@ static int judge_host_r(struct attempt *try, const struct host_request *ask)
 	code = get_host_r(ask);
 	if (code == 0 && *ask->result)
 		attempt_settle_lookup(try, 0);
-	else if (code == ERANGE) /* an answer, larger than the room that the host had for it */
+	else if (code == ERANGE) /* an answer, larger than the room that the program had for it */
 		attempt_settle_lookup(try, EAI_OVERFLOW);
 	else
 		attempt_settle_lookup(try, netdb_to_eai(*ask->error));

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lookups that libc makes on threads of its own. No hook sees those threads at work, so a request
- * is judged when it is handed in, and its outcome is seen when the host asks for it.
+ * is judged when it is handed in, and its outcome is seen when the program asks for it.
  *
  * GAI_WAIT blocks: retries in the list wait as in getaddrinfo, all together no longer than
  * max_wait. GAI_NOWAIT must not block, so a retry that is not due, or cannot be paid for, fails at
  * once: its request holds the last real code as if it had been quick, and libc is handed the list
  * without it, for which it has a rule (NULL is skipped) and still sends the notification that the
- * host waits for. Letting it go instead would not limit anything, and there is no way to have libc
- * end a request later. A host that begins anew from each notification then spins where it spun
- * before, without a packet; `nonblocking = pass` lets such a retry go.
+ * program waits for. Letting it go instead would not limit anything, and there is no way to have
+ * libc end a request later. A program that begins anew from each notification then spins where it
+ * spun before, without a packet; `nonblocking = pass` lets such a retry go.
  */
 #include "conn/pending_lookups.h"
 #include "conn/settle.h"
@@ -26,7 +26,7 @@
 
 #ifdef __GLIBC__
 
-/* A longer list passes unjudged: the copy without the refused lies on the host's stack. */
+/* A longer list passes unjudged: the copy without the refused lies on the program's stack. */
 #define LIST 32
 
 /* Addresses of one answer that are bound to its name. */
@@ -68,8 +68,8 @@ static bool hand_in(struct gaicb *block, struct handing *handing)
 	return true;
 }
 
-/* Binds the name to an answer that the host has had in its hands, and may have freed: the memory is
- * not touched but asked for. */
+/* Binds the name to an answer that the program has had in its hands, and may have freed: the memory
+ * is not touched but asked for. */
 static void learn(uint64_t name, const struct addrinfo *answer)
 {
 	struct sockaddr_storage address;

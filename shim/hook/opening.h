@@ -9,7 +9,7 @@
 #include "pace/timeouts.h"
 
 /* Between the beginning of an attempt and the real call. False: it may not go, and
- * attempt_refused() is what the host gets. True: the real call is made, again as long as
+ * attempt_refused() is what the program gets. True: the real call is made, again as long as
  * timeouts_again() says so, and settled. */
 static inline bool opening_goes(struct attempt *try)
 {

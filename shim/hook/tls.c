@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests and replies inside TLS, between the host and its TLS library: judged there as those in
- * clear text are at the socket, while the hooks on the socket let what carries them pass.
+ * Requests and replies inside TLS, between the program and its TLS library: judged there as those
+ * in clear text are at the socket, while the hooks on the socket let what carries them pass.
  *
  * What must not be sent is not refused here, where each library has its own way to say so: the
  * session's next send on the socket is (pace/answer.c, conn/tls_session.h), and the library tells
- * the host of it as of any broken connection.
+ * the program of it as of any broken connection.
  */
 #include "hook/tls.h"
 

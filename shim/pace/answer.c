@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the host is told of a verdict, what the log says, and what is counted. */
+/* What the program is told of a verdict, what the log says, and what is counted. */
 #include "pace/answer.h"
 
 #include "conn/flight.h"
@@ -149,7 +149,7 @@ bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now)
 {
 	if (try->is_request)
 		return refused_request(try, waited, now);
-	if (!try->is_datagram) /* for which the host is told nothing */
+	if (!try->is_datagram) /* for which the program is told nothing */
 		try->told = try->fd < 0 ? last_eai(try) : answer_errno(try);
 	return answer_refused(try, try->told, waited, now);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a verdict: counted, written down, and told to the host through try->told. Inside this
- * room only. waited: ns that the attempt has been held. Async-signal-safe.
+ * The end of a verdict: counted, written down, and told to the program through try->told. Inside
+ * this room only. waited: ns that the attempt has been held. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_PACE_ANSWER_H
 #define RETRYBUDGET_PACE_ANSWER_H
@@ -25,15 +25,15 @@ int answer_errno(const struct attempt *try);
 /* It goes. Always true. */
 bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now);
 
-/* It is throttled; the host is told err, now or later. True if it goes all the same, because the
+/* It is throttled; the program is told err, now or later. True if it goes all the same, because the
  * file asks for no more than a record. */
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now);
 
-/* The same at once: the host is told the last real answer, which it is known to stand. */
+/* The same at once: the program is told the last real answer, which it is known to stand. */
 bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now);
 
 /* It has ended before its call was made: by a signal or SO_SNDTIMEO, as any send may, or because
- * its socket is gone. The host is told err, and may try again. Always false. */
+ * its socket is gone. The program is told err, and may try again. Always false. */
 bool answer_unsent(struct attempt *try, int err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holding what spins: the only wait for a budget, and short. A wait costs the host whatever that
+/* Holding what spins: the only wait for a budget, and short. A wait costs the program whatever that
  * thread would have done otherwise, so only a thread that did nothing else gets one. */
 #include "pace/hold.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Holding what spins. Inside this room only; async-signal-safe, errno is kept unless it says what
- * the host is told. */
+ * the program is told. */
 #ifndef RETRYBUDGET_PACE_HOLD_H
 #define RETRYBUDGET_PACE_HOLD_H
 
@@ -10,8 +10,8 @@
 int64_t wait_bound_of(int fd);
 
 enum held {
-	HELD_GOES,  /* it may go after all; the host's bounds are kept */
-	HELD_ENDED, /* try->told says what the host is told */
+	HELD_GOES,  /* it may go after all; the program's bounds are kept */
+	HELD_ENDED, /* try->told says what the program is told */
 	HELD_OVER,  /* refused still; *now says when */
 };
 

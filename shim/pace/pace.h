@@ -12,7 +12,7 @@
 bool pace_slowly(struct attempt *try);
 
 /* Lets an attempt go now or after a wait (true), or throttles it (false; then try->told says what
- * the host is told: an errno, or an EAI_ code of a lookup). A cancellation point while it waits,
+ * the program is told: an errno, or an EAI_ code of a lookup). A cancellation point while it waits,
  * holding nothing; siglongjmp out of it loses neither a token nor the knowledge that a failure is
  * unanswered. Async-signal-safe. */
 static inline bool pace(struct attempt *try)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parking: a connect to a sinkhole on this machine, of which the host's socket drops every answer,
- * until TCP_USER_TIMEOUT ends it (conn/park_options.h). Where the machine itself sends with a TTL
- * of 255 the connect is refused at once, as if redirected.
+ * Parking: a connect to a sinkhole on this machine, of which the program's socket drops every
+ * answer, until TCP_USER_TIMEOUT ends it (conn/park_options.h). Where the machine itself sends with
+ * a TTL of 255 the connect is refused at once, as if redirected.
  *
  * Redirecting: the same, and the answer is let in. TCP_USER_TIMEOUT ends it after a second where
  * there is none: a firewall on lo, or lo down, would keep it waiting for two minutes.
@@ -23,7 +23,7 @@
 #define IPPROTO_MPTCP 262
 #endif
 
-/* Only ever asked where nothing may block: if the socket itself does, the host sends with
+/* Only ever asked where nothing may block: if the socket itself does, the program sends with
  * MSG_DONTWAIT, and we do the same. */
 static bool begin(int fd, const struct sockaddr_in6 *to, socklen_t len)
 {

@@ -39,7 +39,7 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 	return end == WAIT_INTERRUPTED && !wait_restarts() ? RECONNECT_ENDED : RECONNECT_GOES;
 }
 
-/* Nothing is noted as failed: the connect that the host makes next is a first try again. */
+/* Nothing is noted as failed: the connect that the program makes next is a first try again. */
 static enum reconnect park_for(struct attempt *try, int64_t delay)
 {
 	struct socket_entry entry = { .state = SOCKET_THROTTLED };

@@ -15,7 +15,7 @@ enum reconnect {
 	RECONNECT_PARKED, /* told is EINPROGRESS */
 };
 
-/* Of a first try, on a socket with these flags (F_GETFL). bound: ns that the host lets a connect
+/* Of a first try, on a socket with these flags (F_GETFL). bound: ns that the program lets a connect
  * take, INT64_MAX: as long as it likes. A cancellation point; siglongjmp out of it leaves nothing
  * behind. */
 enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Refusing without a wait. Inside this room only; async-signal-safe, errno is kept unless it says
- * what the host is told. */
+ * what the program is told. */
 #ifndef RETRYBUDGET_PACE_REFUSE_H
 #define RETRYBUDGET_PACE_REFUSE_H
 

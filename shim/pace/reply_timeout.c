@@ -22,7 +22,7 @@ static bool is_awaited(const struct socket_entry *entry)
 	return state == SOCKET_CONNECTING || state == SOCKET_OPEN || state == SOCKET_ASKED;
 }
 
-/* What the policy says now: the file may have changed since the host connected. 0: nothing. */
+/* What the policy says now: the file may have changed since the program connected. 0: nothing. */
 static int64_t time_of(const struct socket_entry *entry, int32_t *err)
 {
 	struct account account;
@@ -63,7 +63,7 @@ static int await(int fd, int64_t time)
 	}
 }
 
-/* The connection has to be dead for the host if it is told that it is. */
+/* The connection has to be dead for the program if it is told that it is. */
 static void hang_up(int fd, struct socket_entry *entry)
 {
 	enum socket_state state = LOAD(entry->state);

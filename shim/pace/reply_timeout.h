@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-/* wanted: bytes asked for, flags: as for recv, 0 for read. False: the host gets -1, and errno is
+/* wanted: bytes asked for, flags: as for recv, 0 for read. False: the program gets -1, and errno is
  * set: the time is over, which has been counted as a failure (once until an answer comes), or a
  * handler ended the call that would have ended the real one. */
 bool reply_comes(int fd, size_t wanted, int flags);

@@ -2,7 +2,7 @@
 /*
  * Timeouts: calls that block for as long as the kernel or the peer likes end after a time
  * that the policy says. Not in mode = observe, which changes nothing. Never on a descriptor that is
- * not a connection which the host made, nor on one that does not block. Async-signal-safe;
+ * not a connection which the program made, nor on one that does not block. Async-signal-safe;
  * siglongjmp and cancellation may end it anywhere.
  */
 #ifndef RETRYBUDGET_PACE_TIMEOUTS_H
@@ -24,8 +24,8 @@ static inline void timeouts_begin(struct attempt *try)
 bool timeouts_go_on(const struct attempt *try, ssize_t result);
 
 /* After the real call, errno as it left it. True: a handler with SA_RESTART ended the call, which
- * without our bound would have been restarted: make it again. Otherwise errno is what the host is
- * told. */
+ * without our bound would have been restarted: make it again. Otherwise errno is what the program
+ * is told. */
 static inline bool timeouts_again(const struct attempt *try, ssize_t result)
 {
 	const struct socket_entry *entry;

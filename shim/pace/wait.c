@@ -54,9 +54,9 @@ static enum handlers handlers(const sigset_t *blocked, sigset_t *held)
 	return seen;
 }
 
-/* Where they differ the call ends: the host then sees its error early, which it can stand, instead
- * of late, which an alarm() was meant to prevent. So it does where there is none: that one has
- * taken itself off (SA_RESETHAND), as the old ones without SA_RESTART do. */
+/* Where they differ the call ends: the program then sees its error early, which it can stand,
+ * instead of late, which an alarm() was meant to prevent. So it does where there is none: that one
+ * has taken itself off (SA_RESETHAND), as the old ones without SA_RESTART do. */
 bool wait_restarts(void)
 {
 	sigset_t blocked, held;
@@ -105,9 +105,9 @@ static int wait_for_handler(struct timespec *left, const sigset_t *mask)
 	return errno;
 }
 
-/* One slice of so many ns. 0: it is over; EINTR: a handler of the host's ended it; else waiting is
- * impossible. What libc's own handler has done is told by the user that has changed; where there is
- * no other handler (and none has been installed since), it was libc's. */
+/* One slice of so many ns. 0: it is over; EINTR: a handler of the program's ended it; else waiting
+ * is impossible. What libc's own handler has done is told by the user that has changed; where there
+ * is no other handler (and none has been installed since), it was libc's. */
 static int slice(int64_t length)
 {
 	struct timespec left = { .tv_sec = (time_t)(length / NS_PER_S),

@@ -12,7 +12,7 @@
 
 enum wait_end {
 	WAIT_OVER,
-	WAIT_INTERRUPTED, /* a handler of the host's ran */
+	WAIT_INTERRUPTED, /* a handler of the program's ran */
 	WAIT_RELEASED,    /* the destination came back: the streak ended while we waited */
 	WAIT_IMPOSSIBLE,  /* a sandbox allows no call that waits */
 };

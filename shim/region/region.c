@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making and finding the region. Whatever fails here costs only the sharing, never the host: there
- * is always a region of the process's own to fall back to.
+ * Making and finding the region. Whatever fails here costs only the sharing, never the program:
+ * there is always a region of the process's own to fall back to.
  *
  * CLOCK_MONOTONIC, in which the region's times are, starts anew at boot; so does /dev/shm.
  */
@@ -175,7 +175,7 @@ static int open_directory(const char *base, const struct place *place, const cha
 
 /*
  * The file is given all of its memory before it is mapped: on a full /dev/shm that is an error now
- * instead of a SIGBUS in the host later. Growing is one step, so that nobody sees a part of it.
+ * instead of a SIGBUS in the program later. Growing is one step, so that nobody sees a part of it.
  */
 static bool prepare_file(int fd, const struct place *place, const char **why)
 {
@@ -260,7 +260,7 @@ struct region *region_open_in(const char *base, enum scope scope, const char *sh
 {
 	struct place user = { NULL, 0700, 0600, geteuid(), true };
 	/* For processes that start as root: whoever may write the file may also cut it short, and
-	 * every host that maps it would die of SIGBUS. */
+	 * every program that maps it would die of SIGBUS. */
 	struct place host = { "retrybudget", 0755, 0600, 0, geteuid() == 0 };
 	struct region *region = NULL;
 

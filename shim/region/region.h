@@ -75,7 +75,7 @@ struct tally {
 	                     * `successes` may count. */
 	cell64 failed[2];   /* failures, likewise */
 	cell64 avoided;     /* of the refused: never came to the network */
-	cell64 parked;      /* of the refused: the host is told later */
+	cell64 parked;      /* of the refused: the program is told later */
 	cell64 exhausted;   /* refusals for want of tokens */
 	cell64 breaker[3];  /* changes: opened, half-opened, closed */
 	cell64 statuses[STATUS_PLACES]; /* HTTP statuses that failed, by enum status_place */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Call sites by libunwind, which is opened rather than linked: as a dependency of a preload its
- * _Unwind_* would take the C++ exceptions of the host (HAZARDS 69).
+ * _Unwind_* would take the C++ exceptions of the program (HAZARDS 69).
  *
- * Left alone it checks addresses through a pipe that it keeps open: once the host has closed and
- * reused those numbers, the next trace reads and writes the host's connections (HAZARDS 68). So its
- * memory reader is replaced by one that asks the kernel.
+ * Left alone it checks addresses through a pipe that it keeps open: once the program has closed and
+ * reused those numbers, the next trace reads and writes the program's connections (HAZARDS 68). So
+ * its memory reader is replaced by one that asks the kernel.
  */
 #include "report/callsite.h"
 
@@ -86,7 +86,7 @@ static bool find_module(struct module *module, uintptr_t address)
 	return dl_iterate_phdr(hold_against, module) == 1;
 }
 
-/* Writes (the host may unwind exceptions with this very library) go the way they always went. */
+/* Writes (the program may unwind exceptions with this very library) go the way they always went. */
 static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t *value, int write,
                          void *arg)
 {
@@ -198,7 +198,7 @@ void callsite_prepare(void)
 
 	if (atomic_load(&ready) || !dlsym)
 		return;
-	/* One that the host uses itself is not ours to change. */
+	/* One that the program uses itself is not ours to change. */
 	if (real.dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD))
 		return;
 	library = real.dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);

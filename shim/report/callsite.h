@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which code of the host made a call, for site= of a record. Opt-in: [log] trace. */
+/* Which code of the program made a call, for site= of a record. Opt-in: [log] trace. */
 #ifndef RETRYBUDGET_REPORT_CALLSITE_H
 #define RETRYBUDGET_REPORT_CALLSITE_H
 

@@ -53,7 +53,8 @@ static __attribute__((noinline)) bool write_with_site(const struct log_settings 
 	return write_record(settings, record, suppressed, site);
 }
 
-/* Whether the host's code is what led here: a message about the configuration has no call site. */
+/* Whether the program's code is what led here: a message about the configuration has no call site.
+ */
 static bool has_site(const struct record *record)
 {
 	return record->destination != NULL;

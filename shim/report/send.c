@@ -43,7 +43,8 @@ static int severity(const struct record *record)
 
 /*
  * MSG_FASTOPEN: unix sockets ignore it, but should the number have become a connected TCP socket of
- * the host since the check, the kernel answers EISCONN instead of sending our record to its peer.
+ * the program since the check, the kernel answers EISCONN instead of sending our record to its
+ * peer.
  */
 static bool send_datagram(const char *path, struct iovec *parts, size_t count)
 {

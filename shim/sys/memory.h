@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the host's memory can be read, where a read of our own would be a crash in place of the
- * EFAULT that the host would get from the kernel. */
+/* Whether the program's memory can be read, where a read of our own would be a crash in place of
+ * the EFAULT that the program would get from the kernel. */
 #ifndef RETRYBUDGET_SYS_MEMORY_H
 #define RETRYBUDGET_SYS_MEMORY_H
 

@@ -136,6 +136,6 @@ bool real_resolve(void)
 	if (!missing)
 		find_libc();
 	if ((missing || missing_optional) && dlerror)
-		dlerror(); /* ours, not for the host to find */
+		dlerror(); /* ours, not for the program to find */
 	return !missing;
 }

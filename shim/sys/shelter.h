@@ -26,9 +26,9 @@ static inline bool shelter_is_fault(int number)
 }
 
 /*
- * Whether the host handles the signal by a function of its own; *action tells how. It asks and sets
- * nothing: sigaction() is async-signal-safe (signal-safety(7)). Of a number that libc keeps for
- * itself it sets errno.
+ * Whether the program handles the signal by a function of its own; *action tells how. It asks and
+ * sets nothing: sigaction() is async-signal-safe (signal-safety(7)). Of a number that libc keeps
+ * for itself it sets errno.
  */
 static inline bool shelter_is_handled(int number, struct sigaction *action)
 {

@@ -18,8 +18,8 @@ struct lookup_mark { /* in the frame of the hook of a lookup */
 	uintptr_t check;
 };
 
-/* The thread has made an attempt. Not a field of its own: every thread of the host has these facts,
- * in memory of which libc keeps little for libraries. */
+/* The thread has made an attempt. Not a field of its own: every thread of the program has these
+ * facts, in memory of which libc keeps little for libraries. */
 #define THREAD_TRIED (UINT64_C(1) << 63)
 
 /* Destinations whose last try a thread remembers (dest/tries.h). */
@@ -99,8 +99,8 @@ static inline int32_t thread_process_noted(void)
  * children do not jitter in lock-step. */
 uint64_t *thread_random(void);
 
-/* Bracket of a real lookup: connects and lookups made by NSS modules inside it are not the host's
- * attempts. Brackets nest. */
+/* Bracket of a real lookup: connects and lookups made by NSS modules inside it are not the
+ * program's attempts. Brackets nest. */
 void thread_lookup_begin(struct lookup_mark *mark);
 void thread_lookup_end(struct lookup_mark *mark);
 

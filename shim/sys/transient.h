@@ -16,14 +16,14 @@ struct transient {
 	uint64_t identity;
 };
 
-/* Opens a datagram socket, non-blocking and close-on-exec, with a number that is not the host's
+/* Opens a datagram socket, non-blocking and close-on-exec, with a number that is not the program's
  * even while it is closed (0-2). False: none can be had. Async-signal-safe; errno is changed. */
 bool transient_open(struct transient *at, int domain);
 
 /* The same for a descriptor that was just made for us, and that the host knows nothing of. */
 void transient_take(struct transient *at, int fd);
 
-/* False if the host has closed our descriptor meanwhile; the number may be its own now. */
+/* False if the program has closed our descriptor meanwhile; the number may be its own now. */
 bool transient_is_ours(const struct transient *at);
 
 /* Closes it if it still is ours. */

@@ -133,7 +133,8 @@ def clients(build):
     wget = ["wget", "--no-config", "--no-proxy", "-O", "-"]
     return [
         script("python urllib", "Python", python, "urllib_loop.py", PAGE),
-        script("python socket", "Python", python, "socket_loop.py", "hello from python\n", **unix),
+        script("python socket", "Python", python, "socket_loop.py", "hello from python\n",
+               **unix),
         script("python asyncio", "Python", python, "asyncio_loop.py", "hello from asyncio\n", **unix),
         script("perl LWP", "Perl", ["perl"], "lwp.pl", PAGE),
         script("perl IO::Socket", "Perl", ["perl"], "iosocket.pl", "hello from perl\n", **unix),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A host with settings of every kind (HAZARDS 71), which then fails, is refused and held for what
- * it spins, and talks. At exit witness.c writes down what has become of them.
+ * A program with settings of every kind (HAZARDS 71), which then fails, is refused and held for
+ * what it spins, and talks. At exit witness.c writes down what has become of them.
  */
 #include "trap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Limits that are set before the program starts, or while it runs: what the shim cannot have it
- * must do without, and it must not take what the host needs (HAZARDS 29, 64).
+ * must do without, and it must not take what the program needs (HAZARDS 29, 64).
  *   space	RLIMIT_AS from far too little upward: each program that starts bare starts, given
  *		3 MiB more, and none dies of a signal
  *   full	RLIMIT_AS at what is in use: not one more page

@@ -5,8 +5,8 @@
  * the moment that libc starts main it looks at who made them.
  *
  * Inside a hook: going up the stack, the first frame of the shim comes before the first signal
- * handler (what that does is the host's), and what this frame called is not the real function of a
- * hook (what getaddrinfo, fclose or dlopen do is the host's wish as well).
+ * handler (what that does is the program's), and what this frame called is not the real function of
+ * a hook (what getaddrinfo, fclose or dlopen do is the program's wish as well).
  *
  * For x86-64: every name is a few instructions that keep all arguments and then jump on, so that no
  * prototype is needed, and none is in the way of calls with variable arguments or that return
@@ -55,7 +55,7 @@ static void *next[COUNT] = {
 };
 
 /* The real functions of the hooks, which may do all this; and the point where a thread ends that
- * the host has cancelled, as it would in a call that the kernel blocks. */
+ * the program has cancelled, as it would in a call that the kernel blocks. */
 static const char *const hooks[] = {
 #define HOOK(type, name, parameters, arguments, raw, purpose) #name,
 #include "sys/hooks.def"

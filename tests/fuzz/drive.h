@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drives the shim's own functions by a string of bytes, as a host's calls would, over a region that
- * anybody may have written to. Aborts where something is not in its range that must be, whatever
- * the region holds. Used by the fuzzer, and by a unit test while another thread writes garbage.
+ * Drives the shim's own functions by a string of bytes, as a program's calls would, over a region
+ * that anybody may have written to. Aborts where something is not in its range that must be,
+ * whatever the region holds. Used by the fuzzer, and by a unit test while another thread writes
+ * garbage.
  */
 #ifndef RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 #define RETRYBUDGET_TESTS_FUZZ_DRIVE_H

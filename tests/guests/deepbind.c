@@ -35,7 +35,8 @@ static void rest(void)
 	usleep(10000);
 }
 
-/* The host connects, the plug-in asks and closes; every fourth time the host meets a refusal. */
+/* The program connects, the plug-in asks and closes; every fourth time the program meets a refusal.
+ */
 static void host(void)
 {
 	int well = 0;

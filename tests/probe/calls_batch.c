@@ -182,7 +182,7 @@ static void spliced(void)
 
 #ifdef __GLIBC__
 
-/* True if the call is stopped by glibc's check, as the host asked for. */
+/* True if the call is stopped by glibc's check, as the program asked for. */
 static bool stopped(ssize_t (*call)(void))
 {
 	int status;

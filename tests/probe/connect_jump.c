@@ -18,7 +18,7 @@ static void jump(int number)
 }
 
 /* Connections that the listener has not accepted, until its queue is full: then SYNs are dropped.
- * In a child, so that they are no attempts of the host's. Returns the child. */
+ * In a child, so that they are no attempts of the program's. Returns the child. */
 static pid_t fill_queue(uint16_t port)
 {
 	int done[2];

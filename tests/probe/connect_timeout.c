@@ -115,7 +115,7 @@ static void is_interrupted(void)
 	tell_options("after", fd);
 }
 
-/* how: what the host does next, and what shows that the connect is over. */
+/* how: what the program does next, and what shows that the connect is over. */
 static void is_left(const char *how)
 {
 	int fd = new_socket(), err = 0;
@@ -170,7 +170,7 @@ static void is_cancelled(void)
 	tell_options("after", cancelled_fd);
 }
 
-/* What the host has set for itself, shorter or longer, stays and keeps its own error. */
+/* What the program has set for itself, shorter or longer, stays and keeps its own error. */
 static void has_its_own(int ms, bool user)
 {
 	struct timeval limit = { ms / 1000, ms % 1000 * 1000L };

@@ -2,9 +2,8 @@
 /*
  * A daemon closes every descriptor it may have and gets the same numbers back for files, pipes and
  * sockets. Whatever the shim remembers of the old numbers, and wherever it writes its records
- * (torsocks and libunwind put theirs into the host's data this way), no byte of it may land in the
- * new ones, and they must work.
- * Usage: daemon_close loop|range|raw
+ * (torsocks and libunwind put theirs into the program's data this way), no byte of it may land in
+ * the new ones, and they must work. Usage: daemon_close loop|range|raw
  */
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * getaddrinfo_a: requests that fail and one that does not, handed in twice. What the host is told
- * of each, how often it is notified and what gai_suspend says must be what they are bare, also
+ * getaddrinfo_a: requests that fail and one that does not, handed in twice. What the program is
+ * told of each, how often it is notified and what gai_suspend says must be what they are bare, also
  * where the retries never reach libc's threads. Usage: lookup_async wait|poll|notify
  */
 #include "resolver.h"
@@ -45,7 +45,7 @@ static void on_end(union sigval value)
 	__atomic_add_fetch(&notified, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Until the host has been told of the end: by gai_suspend, or by the notification. */
+/* Until the program has been told of the end: by gai_suspend, or by the notification. */
 static void await(bool notify, int before)
 {
 	for (int ms = 0; notify && notified == before && ms < 5000; ms++)

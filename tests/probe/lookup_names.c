@@ -7,7 +7,7 @@
 
 static uint16_t port;
 
-/* Connects to an address as the host wrote it and says how that ended. */
+/* Connects to an address as the program wrote it and says how that ended. */
 static void to_address(const struct sockaddr *address, socklen_t len)
 {
 	union {
@@ -33,7 +33,7 @@ static struct addrinfo *look_up(const char *name)
 	return list;
 }
 
-/* One try at each address in turn, as a host does that fails over. */
+/* One try at each address in turn, as a program does that fails over. */
 static void sweep(const char *name)
 {
 	struct addrinfo *list = look_up(name);

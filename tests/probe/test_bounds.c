@@ -56,7 +56,7 @@ Test(bounds, a_hundred_thousand_twice)
 }
 
 /* A crawler that tries each dead host once more is paced by the process's budget, and goes on: what
- * that cannot pay for ends at once, in the host's own error. */
+ * that cannot pay for ends at once, in the program's own error. */
 Test(bounds, a_crawler_that_tries_twice_goes_on)
 {
 	const struct result *held = both_ways(

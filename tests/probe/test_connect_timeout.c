@@ -97,7 +97,7 @@ Test(connect_timeout, leaves_other_handlers_to_end_the_call_on_unix_sockets)
 	timeout("interrupt", "unix", same, same);
 }
 
-/* Whatever the host does next with the socket, our option comes off. */
+/* Whatever the program does next with the socket, our option comes off. */
 Test(connect_timeout, leaves_nothing_behind_after_a_jump_and_a_question)
 {
 	timeout("jump-asks", "inet", "asks: ok\nafter: " CLEAN, "asks: ok\nafter: " CLEAN);

@@ -126,7 +126,7 @@ Test(lookup_calls, of_what_is_not_there_are_never_throttled)
 	    &(struct probe) { .program = "lookups", .arguments = { "nxdomain" }, .policy = EMPTY });
 }
 
-/* Nothing may be told apart by the host; the server is not asked again for what it failed at. */
+/* Nothing may be told apart by the program; the server is not asked again for what it failed at. */
 static void asynchronous(const char *how)
 {
 	struct probe probe = { .program = "lookup_async", .arguments = { how }, .policy = EMPTY };

@@ -86,7 +86,7 @@ Test(nonblocking, throttled_v6only)
 	cr_expect(good, "%s", result.out);
 }
 
-/* The host's own TCP_USER_TIMEOUT is not ours to replace: redirected instead, option kept. */
+/* The program's own TCP_USER_TIMEOUT is not ours to replace: redirected instead, option kept. */
 Test(nonblocking, user_timeout_of_the_host)
 {
 	const struct result *result = expect(&(struct probe) { .program = "nonblock",

@@ -43,7 +43,7 @@ Test(reconnect, of_an_event_loop_is_spread)
 	reconnect("events", SPREAD, ALL, IN_TURNS);
 }
 
-/* The host closes without having read the end. */
+/* The program closes without having read the end. */
 Test(reconnect, after_an_unread_end_is_spread)
 {
 	reconnect("unread", SPREAD, ALL, IN_TURNS);

@@ -234,7 +234,7 @@ Test(symbols, thread_local_memory_is_small_and_static)
 }
 
 /* A list with one more row, of a call that no libc has: whether the table counts as whole, and
- * whether a message of dlsym's is left for the host. */
+ * whether a message of dlsym's is left for the program. */
 static const char *resolved_with(const char *row)
 {
 	char command[6 * PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a host can do with a socket that is throttled, against what it gets of a real failure. */
+/* What a program can do with a socket that is throttled, against what it gets of a real failure. */
 #include "run.h"
 
 #include <criterion/criterion.h>

@@ -141,8 +141,8 @@ Test(unseen, connected_before_an_exec)
 	badly("exec-connected", "drop", "dropped", NOTHING);
 }
 
-/* The host waits more than a second, and hangs up on a server that said nothing, and has never said
- * more: nobody can tell it from one that only takes. */
+/* The program waits more than a second, and hangs up on a server that said nothing, and has never
+ * said more: nobody can tell it from one that only takes. */
 static void is_no_timeout(const char *way, enum sight sight)
 {
 	const struct result *held = converse(way, "silent");

@@ -7,7 +7,7 @@
 #include "ring.h"
 #include "tallies.h"
 
-#define TIMEOUT 1200 /* ms that the host waits for a server that says nothing */
+#define TIMEOUT 1200 /* ms that the program waits for a server that says nothing */
 
 static const char *way;
 static uint16_t port;
@@ -143,7 +143,7 @@ static ssize_t ask(int fd)
 	                                       : send(fd, "word\n", 5, MSG_NOSIGNAL) < 0)
 		return -1;
 	if (poll(&entry, 1, TIMEOUT) == 0) {
-		errno = ETIME; /* the host's own timeout: no answer of the kernel's */
+		errno = ETIME; /* the program's own timeout: no answer of the kernel's */
 		return -1;
 	}
 	if (is("raw"))

@@ -2,7 +2,7 @@
 /*
  * A signal arrives while a retry is throttled. Its handler ends the wait whether or not it was
  * installed with SA_RESTART: a handler that sets a flag is the commonest way to be stopped. The
- * host is never told EINTR, which Node and Python take for "in progress". libc's own handler, by
+ * program is never told EINTR, which Node and Python take for "in progress". libc's own handler, by
  * which a thread has all others change their user, ends nothing.
  *
  * Usage: wait_signal restart|interrupt|once|setuid|setuid-handler

@@ -208,7 +208,7 @@ Test(backoff, hostile_rules_give_a_delay_in_range)
 }
 
 #ifdef FE_NOMASK_ENV
-/* A host may have asked for SIGFPE at any inexact division (HAZARDS 72). */
+/* A program may have asked for SIGFPE at any inexact division (HAZARDS 72). */
 Test(backoff, lives_where_floating_point_traps)
 {
 	uint64_t random = 5;

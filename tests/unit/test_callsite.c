@@ -47,7 +47,7 @@ Test(callsite, modules_and_offsets)
 	          "no frames: is libunwind.so.8 installed?");
 	cr_assert_eq(errno, 4711);
 	cr_assert(is_site(site), "%s", site);
-	/* Frames of this program are ours here, as the shim's are in a host. */
+	/* Frames of this program are ours here, as the shim's are in a program. */
 	cr_assert_null(strstr(site, "unit+"), "%s", site);
 	for (size_t size = 0; size < 80; size++) {
 		memset(site, 'Z', sizeof(site));

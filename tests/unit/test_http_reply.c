@@ -21,8 +21,8 @@ static void start_http(void)
 
 TestSuite(http_reply, .init = start_http);
 
-/* The host sends a request as the hooks do, but without a wait. Returns whether it was taken for a
- * retry. */
+/* The program sends a request as the hooks do, but without a wait. Returns whether it was taken for
+ * a retry. */
 static bool asks(const struct talk *talk, const char *text)
 {
 	size_t n = strlen(text);
@@ -41,7 +41,7 @@ static bool asks(const struct talk *talk, const char *text)
 	return retry;
 }
 
-/* The peer replies, and the host reads in pieces of n, everything there is. */
+/* The peer replies, and the program reads in pieces of n, everything there is. */
 static void replies(const struct talk *talk, const char *text, size_t n)
 {
 	size_t left = strlen(text);
@@ -429,7 +429,7 @@ Test(http_reply, after_it_all_is_calm_again)
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 2);
 }
 
-/* A host that sends before it has read the whole reply of failure: what is left of it is read in
+/* A program that sends before it has read the whole reply of failure: what is left of it is read in
  * the next turn, and says nothing of that. */
 Test(http_reply, whose_rest_comes_late_is_no_success)
 {

@@ -30,7 +30,7 @@ static void learn(const char *name, uint32_t host)
 	names_bind(names_note(name), (struct sockaddr *)&in, sizeof(in), monotonic());
 }
 
-/* As a host whose lookups are made by other threads. */
+/* As a program whose lookups are made by other threads. */
 static void learn_apart(const char *name, uint32_t host)
 {
 	uint64_t mine = thread_facts.looked_up;

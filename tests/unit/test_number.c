@@ -82,7 +82,7 @@ static void begin_reconnect(void)
 		spread_lost(&try.trial.destination->spread, policy->reconnect_spread, try.began);
 }
 
-/* What a host does with the number while another thread waits in its connect: anything that
+/* What a program does with the number while another thread waits in its connect: anything that
  * connects it now gets through. */
 static void *put_there(void *fd)
 {

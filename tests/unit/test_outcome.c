@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Outcomes of connects, each way in which a host learns them. */
+/* Outcomes of connects, each way in which a program learns them. */
 #include "track_fixture.h"
 
 #include "dest/answer_time.h"

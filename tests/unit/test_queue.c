@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What accept goes on with after somebody was rejected, for each kind of host. */
+/* What accept goes on with after somebody was rejected, for each kind of program. */
 #include "sys/real.h"
 #include "admission/queue.h"
 

@@ -417,7 +417,7 @@ Test(region, full_shared_memory)
 	remove_base();
 }
 
-/* --- the host's --- */
+/* --- the program's --- */
 
 static struct region *host_region(const char **why)
 {

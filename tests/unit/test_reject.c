@@ -114,7 +114,8 @@ static void *send_late(void *unused)
 	return unused;
 }
 
-/* A host that waits anyway gives the request time to arrive, so that no reset follows the reply. */
+/* A program that waits anyway gives the request time to arrive, so that no reset follows the reply.
+ */
 Test(reject, waits_with_the_host_for_the_request)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sending while the host closes descriptors, cancels threads and handles signals. */
+/* Sending while the program closes descriptors, cancels threads and handles signals. */
 #include "record_fixture.h"
 #include "report/report.h"
 
@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-/* --- a host that closes everything in the middle of a record --- */
+/* --- a program that closes everything in the middle of a record --- */
 
 static ssize_t (*true_sendmsg)(int, const struct msghdr *, int);
 static int (*true_getsockopt)(int, int, int, void *, socklen_t *);
@@ -30,7 +30,7 @@ static void tcp_pair(int *a, int *b)
 	close(listening);
 }
 
-/* "Another thread" gives the number to the host's connection just before the record is sent. */
+/* "Another thread" gives the number to the program's connection just before the record is sent. */
 static ssize_t stolen_before_send(int fd, const struct msghdr *message, int flags)
 {
 	victim = fd;

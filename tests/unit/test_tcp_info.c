@@ -7,7 +7,7 @@
 
 TestSuite(tcp_info, .init = start_shim);
 
-/* The host asks, waits for a second, and gives up. */
+/* The program asks, waits for a second, and gives up. */
 static void asks_in_vain(const struct talk *talk)
 {
 	host_send(talk->host, "ask");
@@ -190,7 +190,7 @@ Test(tcp_info, a_request_without_an_answer_for_a_second_is_a_timeout)
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
 }
 
-/* A host with half a second of patience, or one that changes its mind. */
+/* A program with half a second of patience, or one that changes its mind. */
 Test(tcp_info, a_shorter_wait_in_vain_is_a_timeout_the_third_time_running)
 {
 	struct server server = serve(8);
@@ -277,7 +277,7 @@ static struct talk last_words(const char *words)
 	return talk;
 }
 
-/* The host does not wait for an answer, and never reads that the peer has hung up. */
+/* The program does not wait for an answer, and never reads that the peer has hung up. */
 Test(tcp_info, a_close_notify_on_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
@@ -298,7 +298,7 @@ Test(tcp_info, a_close_notify_long_ago_on_a_kept_connection_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-/* Nor what the host ends in both directions by itself. */
+/* Nor what the program ends in both directions by itself. */
 Test(tcp_info, a_close_notify_and_a_shutdown_of_both_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
@@ -310,7 +310,7 @@ Test(tcp_info, a_close_notify_and_a_shutdown_of_both_is_nothing)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-/* A host that has read the end asked for more. */
+/* A program that has read the end asked for more. */
 Test(tcp_info, a_kept_connection_that_dropped_a_request_before_the_hosts_eyes)
 {
 	struct talk talk = last_words("ask");
@@ -330,7 +330,7 @@ Test(tcp_info, a_reset_unseen_on_a_kept_connection)
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_RESET);
 }
 
-/* A peer that is told the host is going may go as it likes. */
+/* A peer that is told the program is going may go as it likes. */
 Test(tcp_info, a_reset_after_the_host_ended_a_kept_connection_is_nothing)
 {
 	struct talk talk = last_words("QUIT");
@@ -351,7 +351,7 @@ Test(tcp_info, a_reset_after_the_host_ended_its_half_of_a_kept_connection_is_not
 	EXPECT_SUCCESS(talk.destination);
 }
 
-/* The request met a closed connection, and the host does not read. */
+/* The request met a closed connection, and the program does not read. */
 Test(tcp_info, an_idle_kept_connection_that_was_closed_before_the_request_is_nothing)
 {
 	struct talk talk = talk_start();
@@ -486,7 +486,7 @@ static void *hang_up_when_cancelled(void *fd)
 	return fd;
 }
 
-/* shutdown and dup2 are no cancellation points, so a host does not expect to end there. */
+/* shutdown and dup2 are no cancellation points, so a program does not expect to end there. */
 Test(tcp_info, exchange_begin_is_no_cancellation_point)
 {
 	struct talk talk = talk_start();

@@ -94,7 +94,7 @@ static struct talk talk_inside(void)
 	return talk;
 }
 
-/* The host hands a request to its library. */
+/* The program hands a request to its library. */
 static void ask_inside(const struct talk *talk, const void *session)
 {
 	uint32_t fingerprint =
@@ -212,7 +212,7 @@ Test(tls_session, that_ends_inside_its_handshake)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-/* The peer's last word was an alert, and the host gave up without another read. */
+/* The peer's last word was an alert, and the program gave up without another read. */
 Test(tls_session, that_its_peer_refuses)
 {
 	struct talk talk = talk_start();
@@ -224,7 +224,7 @@ Test(tls_session, that_its_peer_refuses)
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
 
-/* Where answers come soon: else a wait that the host ends says nothing. */
+/* Where answers come soon: else a wait that the program ends says nothing. */
 Test(tls_session, whose_handshake_hangs)
 {
 	struct talk talk = talk_start();
@@ -300,7 +300,7 @@ Test(tls_session, whose_first_request_comes_late_and_is_given_up_at_once)
 	EXPECT_NOTHING(talk.destination);
 }
 
-/* The host waits in vain, says so and closes. */
+/* The program waits in vain, says so and closes. */
 static void give_up(struct talk *talk)
 {
 	wait_inside(talk);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections over loopback for the tests of shim/track: the host's end does what the hooks do
+ * Connections over loopback for the tests of shim/track: the program's end does what the hooks do
  * around the real calls, the peer's end is plain. Built-in defaults, no records.
  */
 #ifndef RETRYBUDGET_TESTS_UNIT_TRACK_FIXTURE_H
@@ -203,7 +203,7 @@ static inline struct tcp_info info_of(int fd)
 	return info;
 }
 
-/* Waits until the kernel has the host's end in a state: 1 ESTABLISHED, 7 CLOSE, 8 CLOSE_WAIT. */
+/* Waits until the kernel has the program's end in a state: 1 ESTABLISHED, 7 CLOSE, 8 CLOSE_WAIT. */
 static inline void until_state(int fd, int state)
 {
 	for (int ms = 0; ms < WAIT_MS && info_of(fd).tcpi_state != state; ms++)
@@ -227,7 +227,7 @@ static inline void peer_says(const struct talk *talk, const char *text)
 	cr_assert_eq(poll(&readable, 1, WAIT_MS), 1);
 }
 
-/* Reads what the host sent, so that a close is not a reset. */
+/* Reads what the program sent, so that a close is not a reset. */
 static inline void peer_hears(const struct talk *talk)
 {
 	char data[64];
