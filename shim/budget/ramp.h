@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way back of many who were throttled in an outage of one destination, in one process or in all
+ * that share the region. Nobody knows what the server can take, so the ramp finds it: from the
+ * success that ends the outage on one of them goes in an eighth of a second, and the number doubles
+ * from eighth to eighth for as long as what went is answered, stays while half of it is, and halves
+ * when it fails; and the next goes at once when all that went are answered, for a server that has
+ * nothing to do can take one. A server that queues what is too much for it so gets about as much as
+ * it answers, and hardly more than twice that. It ends once nobody has been refused for a second.
+ *
+ * Two words, decided by compare-and-swap: nobody waits here, and who is refused asks again at its
+ * own pace. All functions: thread-safe, async-signal-safe, pure. Times in ns. All-zero is valid, as
+ * is any bit pattern; a death at any instruction loses one count.
+ */
+#ifndef RETRYBUDGET_BUDGET_RAMP_H
+#define RETRYBUDGET_BUDGET_RAMP_H
+
+#include "sys/arithmetic.h"
+#include "sys/cell.h"
+
+#define RAMP_STEP  (NS_PER_S / 8)
+#define RAMP_CALM  8 /* steps without a refusal, or as long without any attempt: it is over */
+#define RAMP_FIRST 1 /* in the first step */
+#define RAMP_MOST  INT64_C(32767)
+
+/* All-zero: nobody was throttled. */
+struct ramp {
+	cell64 step; /* when it began, its number, and how many may go in it */
+	cell64
+	    counts; /* of that step: who went, was answered, failed; and if anybody was refused */
+};
+
+/* Somebody was throttled while the destination did not answer: when it is back, there is a way to
+ * go. */
+void ramp_throttled(struct ramp *ramp, int64_t now);
+
+/* A success has ended a streak. was_outage: it was no single failure among successes. */
+void ramp_begin(struct ramp *ramp, bool was_outage, int64_t now);
+
+/* The destination stopped answering under way: the next success begins anew. */
+void ramp_stop(struct ramp *ramp, int64_t now);
+
+/* True if one of those who were throttled may go now; false: not now. */
+bool ramp_take(struct ramp *ramp, int64_t now);
+
+/* How one of those ended that the ramp let go. */
+void ramp_answered(struct ramp *ramp);
+void ramp_failed(struct ramp *ramp);
+
+/* The slow half of the next. */
+bool ramp_lasts(const struct ramp *ramp, int64_t now);
+
+/* True while there is a way to go. Reads only. */
+static inline bool ramp_is_on(const struct ramp *ramp, int64_t now)
+{
+	return LOAD(ramp->step) != 0 && ramp_lasts(ramp, now);
+}
+
+#endif
