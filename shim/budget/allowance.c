@@ -89,6 +89,15 @@ bool allowance_has_answer(const struct allowance *allowance, int64_t now)
 	return age(&allowance->answered_at, now) < ALLOWANCE_WINDOW;
 }
 
+bool allowance_is_usual(const struct allowance *allowance, int64_t now)
+{
+	int64_t known = usual(allowance, now);
+
+	/* This second's: a slice is a second. */
+	return known && slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now) * 100 <
+	                    known * OVER_USUAL;
+}
+
 bool allowance_take(struct allowance *allowance, int64_t now)
 {
 	int64_t known = usual(allowance, now), tries, answers;
@@ -99,9 +108,7 @@ bool allowance_take(struct allowance *allowance, int64_t now)
 		answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
 		if (tries < answers * (known ? PER_ANSWER : PER_ANSWER_UNKNOWN))
 			return true;
-		/* This second's: a slice is a second. */
-		tries = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now);
-		if (known && tries * 100 < known * OVER_USUAL)
+		if (allowance_is_usual(allowance, now))
 			return true;
 	}
 	while (started >= 0 && started < ALLOWANCE_START)

@@ -43,6 +43,9 @@ void allowance_failed(struct allowance *allowance, int64_t now);
 /* True if one more attempt of unknown kind may go; it is then counted by allowance_tried(). */
 bool allowance_take(struct allowance *allowance, int64_t now);
 
+/* True if one more attempt would keep within the traffic that was usual before it failed. */
+bool allowance_is_usual(const struct allowance *allowance, int64_t now);
+
 /* True while the destination answers: a success within the last second, and at most six failures
  * since. */
 bool allowance_is_answering(const struct allowance *allowance, int64_t now);

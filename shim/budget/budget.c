@@ -13,6 +13,9 @@
 #include "budget/strategy.h"
 #include "sys/cell.h"
 
+/* A streak of this age is an outage, and no work that fails among work that does not. */
+#define OUTAGE NS_PER_S
+
 /* Moments start at 1: 0 stands for "never" in the cells. */
 static int64_t moment(int64_t now)
 {
@@ -191,20 +194,14 @@ enum verdict budget_let(const struct account *account, int64_t now)
 	return ADMITTED_FREE;
 }
 
-enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now)
+/* Gate, then tokens. */
+static enum verdict verdict_of_gate(const struct account *account, int64_t cost, bool answers,
+                                    int64_t now)
 {
 	struct budget *budget = account->budget;
 	int64_t due = LOAD(budget->due_at), last;
-	bool rare;
 
-	now = moment(now);
-	rare = is_rare(account, now);
-	if (budget_asked_wait(account, now) > 0)
-		return REFUSED;
-	if (rare)
-		return admit_free(account, now);
-	if (LOAD(budget->streak) <= 0 || !gate_is_kept(account) ||
-	    allowance_is_answering(&budget->allowance, now))
+	if (answers || !gate_is_kept(account))
 		return budget_admit(account, cost, now);
 	if (gate_left(account, now) > 0)
 		return probe_wait(account, now, &last) > 0 ? REFUSED
@@ -216,9 +213,85 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 	return budget_admit(account, cost, now);
 }
 
-bool budget_is_exhausted(const struct account *account, int64_t cost, int64_t now)
+enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now)
 {
-	return budgets_wait(account, cost, moment(now)) > 0;
+	struct budget *budget = account->budget;
+	enum verdict verdict;
+	bool rare, answers;
+
+	now = moment(now);
+	rare = is_rare(account, now);
+	if (budget_asked_wait(account, now) > 0)
+		return REFUSED;
+	if (rare)
+		return admit_free(account, now);
+	answers = LOAD(budget->streak) <= 0 || allowance_is_answering(&budget->allowance, now);
+	if (ramp_is_on(&budget->ramp, now) && !is_barred(account)) {
+		if (answers)
+			return allowance_is_usual(&budget->allowance, now) ||
+			               ramp_take(&budget->ramp, now)
+			           ? budget_let(account, now)
+			           : REFUSED;
+		ramp_stop(&budget->ramp, now);
+	}
+	verdict = verdict_of_gate(account, cost, answers, now);
+	if (verdict == REFUSED && !answers)
+		ramp_throttled(&budget->ramp, now);
+	return verdict;
+}
+
+static struct bucket_rule rate_rule(const struct policy *policy)
+{
+	return (struct bucket_rule) { .capacity = greater(policy->burst, MT_PER_TOKEN),
+		                      .floor = policy->rate,
+		                      .start = PPM_WHOLE };
+}
+
+int64_t budget_rate_wait(const struct account *account, int64_t now)
+{
+	struct bucket_rule rule = rate_rule(account->policy);
+
+	return bucket_wait(&account->budget->rate, &rule, MT_PER_TOKEN, moment(now));
+}
+
+bool budget_keeps_rate(const struct account *account, int64_t now)
+{
+	struct bucket_rule rule = rate_rule(account->policy);
+
+	return account->policy->rate <= 0 ||
+	       bucket_withdraw(&account->budget->rate, &rule, MT_PER_TOKEN, moment(now)) >= 0;
+}
+
+int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now)
+{
+	int exhausted = 0;
+
+	now = moment(now);
+	if (is_barred(account) || strategy_of(account->policy)->wait(account, cost, now) > 0)
+		exhausted |= EXHAUSTED_OWN;
+	if (bucket_wait(account->process, account->process_rule, cost, now) > 0)
+		exhausted |= EXHAUSTED_PROCESS;
+	return exhausted;
+}
+
+/* The capacity as the bucket clamps it, whatever the file says. */
+static bool is_full(struct bucket *bucket, const struct bucket_rule *rule, int64_t now)
+{
+	int64_t capacity = lesser(greater(rule->capacity, 1), BUCKET_CAPACITY_MAX);
+
+	return bucket_level(bucket, rule, now) >= capacity;
+}
+
+bool budget_is_refilled(const struct account *account, int exhausted, int64_t now)
+{
+	int64_t limit, level;
+
+	now = moment(now);
+	if (exhausted & EXHAUSTED_PROCESS && !is_full(account->process, account->process_rule, now))
+		return false;
+	level = budget_level(account, now, &limit);
+	/* Bits that are none of ours are of a corrupted word: it is no reason to wait for ever. */
+	return !(exhausted & EXHAUSTED_OWN) || (level >= limit && !is_barred(account));
 }
 
 bool budget_unclear(const struct account *account, int64_t now)
@@ -256,6 +329,8 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 		STORE(budget->barred, 0);
 
 	allowance_failed(&budget->allowance, now);
+	if (retry)
+		ramp_failed(&budget->ramp);
 	STORE(budget->failed_at, now);
 	drawn = LOAD(budget->drawn_at);
 	/* The first failure of a streak may have been the only one, and a client that tries again
@@ -289,6 +364,7 @@ int64_t budget_success(const struct account *account, int64_t now)
 		ended =
 		    gate_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
 	if (ended > 0) {
+		ramp_begin(&budget->ramp, gate_streak_age(account, now) > OUTAGE, now);
 		STORE(budget->due_at, 0);
 		STORE(budget->drawn_at, 0);
 		STORE(budget->not_before, 0);
@@ -296,5 +372,7 @@ int64_t budget_success(const struct account *account, int64_t now)
 		STORE(budget->delay_before, 0);
 		STORE(budget->barred, 0);
 	}
+	if (ramp_is_on(&budget->ramp, now)) /* by answers it goes on */
+		STORE(budget->allowance.watching, 1);
 	return ended;
 }

@@ -11,7 +11,11 @@
 #include "budget/backoff.h"
 #include "budget/breaker.h"
 #include "budget/bucket.h"
+#include "budget/ramp.h"
 #include "budget/slices.h"
+
+/* ns after a failure, while all is well again, from which on it is forgotten. */
+#define BUDGET_QUIET (10 * NS_PER_S)
 
 /* The state of one destination, in shared memory. All-zero is a valid, new budget. */
 struct budget {
@@ -33,6 +37,8 @@ struct budget {
 	struct slices requests, accepts, spent;
 	struct breaker breaker;
 	struct allowance allowance; /* for what may be new or a repeat */
+	struct bucket rate;         /* of all attempts, where the policy has a rate */
+	struct ramp ramp;           /* the way back of those who were throttled */
 };
 
 /* Everything one verdict draws on. */
@@ -60,6 +66,20 @@ int64_t budget_cost(const struct policy *policy, enum failure answered);
 /* The slow half of the next, of strategies that first tries tell something: of the bucket only one
  * that gives back what a retry has cost, and takes the next attempt for its end. */
 void budget_tell_first_try(const struct account *account, int64_t now);
+
+/* True if nothing has failed lately, and nobody is on his way back from an outage: what comes now
+ * has nothing to do with a failure. */
+static inline bool budget_is_quiet(const struct account *account, int64_t now)
+{
+	const struct budget *budget = account->budget;
+	int64_t failed_at = LOAD(budget->failed_at);
+
+	if (failed_at == 0 || failed_at < now - account->policy->horizon)
+		return true;
+	/* In a long outage the last failure, of a probe, is old when its end comes. */
+	return failed_at < now - BUDGET_QUIET && LOAD(budget->streak) <= 0 &&
+	       !ramp_is_on(&budget->ramp, now);
+}
 
 /* Notes that an attempt which needs no token goes now (a first try, an excused one). */
 static inline void budget_first_try(const struct account *account, int64_t now)
@@ -106,12 +126,28 @@ enum verdict budget_let(const struct account *account, int64_t now);
 /* May a repeat go now? The server's own moment (Retry-After) first, then the gate, then the tokens.
  * The gate stands open while the destination answers; the first repeat after a gate needs no token
  * while a success stands in the window; and who comes so rarely that time alone earns a token in
- * between is let through whatever the gate and the buckets say. Never a lock-out: `probe` opens the
- * gate, too. */
+ * between is let through whatever the gate and the buckets say. On the way back from an outage the
+ * ramp says it, alone: nobody owes a token for what failed in it. Never a lock-out: `probe` opens
+ * the gate, too. */
 enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now);
 
-/* True if the buckets could not pay now. */
-bool budget_is_exhausted(const struct account *account, int64_t cost, int64_t now);
+/* True if one more attempt, of whatever kind, is within the policy's rate, and takes its place. */
+bool budget_keeps_rate(const struct account *account, int64_t now);
+
+/* ns until one is. */
+int64_t budget_rate_wait(const struct account *account, int64_t now);
+
+/* Whose tokens ran out. */
+enum {
+	EXHAUSTED_OWN = 1, /* the destination's, as its strategy counts them */
+	EXHAUSTED_PROCESS = 2,
+};
+
+/* Which of them could not pay now: a set of the above, 0 = none. */
+int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now);
+
+/* True if those of a set are all there again. */
+bool budget_is_refilled(const struct account *account, int exhausted, int64_t now);
 
 /* May an attempt go of which nobody can say whether it is new work or a repeat? It needs no token.
  * False: it counts as a repeat. */
@@ -136,6 +172,12 @@ void budget_failed_before(const struct account *account, int64_t at, int64_t now
 /* Counts a live success: earns in both, ends the streak. Returns the streak it ended (0 = none):
  * of callers that race exactly one is told, and reports the recovery. */
 int64_t budget_success(const struct account *account, int64_t now);
+
+/* The success, counted next, is that of a retry. */
+static inline void budget_retry_answered(const struct account *account)
+{
+	ramp_answered(&account->budget->ramp);
+}
 
 /* True if the destination's own budget counts, or earns by, one more success. */
 static inline bool budget_counts_success(const struct account *account)

@@ -37,7 +37,7 @@ int64_t gate_left(const struct account *account, int64_t now)
 	return longest;
 }
 
-static int64_t streak_age(const struct account *account, int64_t now)
+int64_t gate_streak_age(const struct account *account, int64_t now)
 {
 	int64_t began = LOAD(account->budget->began_at);
 
@@ -49,7 +49,7 @@ static struct backoff_rule rule_now(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = account->policy->backoff;
 
-	rule.cap = lesser(rule.cap, greater(rule.base, streak_age(account, now)));
+	rule.cap = lesser(rule.cap, greater(rule.base, gate_streak_age(account, now)));
 	return rule;
 }
 
@@ -63,7 +63,7 @@ static int64_t next_due(const struct account *account, int64_t now)
 	int64_t aged = 0;
 
 	if (!allowance_is_answering(&account->budget->allowance, now))
-		aged = lesser(streak_age(account, now), account->policy->backoff.cap / 2);
+		aged = lesser(gate_streak_age(account, now), account->policy->backoff.cap / 2);
 	return later(now, greater(greater(backoff_ceiling(&rule, streak) / 2, aged), rule.min));
 }
 

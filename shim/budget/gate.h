@@ -12,6 +12,9 @@
 /* A streak as it may be: other processes may have written anything. */
 int64_t gate_streak(int64_t value);
 
+/* ns since the failure that started the streak; 0: it has just begun, or nobody knows. */
+int64_t gate_streak_age(const struct account *account, int64_t now);
+
 /* False if the policy has no backoff: tokens alone decide then, also among rivals of one moment. */
 bool gate_is_kept(const struct account *account);
 

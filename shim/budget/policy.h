@@ -144,11 +144,16 @@ struct policy {
 	int64_t horizon;         /* ns, age at which an unanswered failure is forgotten */
 	int64_t min_life;        /* ns, age from which a one-way connection counts as a success */
 	struct breaker_rule breaker;
+	int64_t rate;             /* mt per second of all attempts; 0 = no bound */
+	int64_t burst;            /* mt of all attempts at once, where there is one */
 	int64_t connect_timeout;  /* ns, bound of a blocking connect; 0 = none */
 	int64_t reply_timeout;    /* ns, bound of a blocking read of a reply; 0 = none */
 	int64_t reconnect_spread; /* ns over which reconnects after a mass loss are spread; 0 */
+	int64_t start_spread;     /* ns over which first tries of many processes are spread; 0 */
+	int64_t start_burst;      /* of them in a second that are not */
 	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
 	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */
+	int32_t bounds_first;    /* boolean: first tries too may have to wait, or be refused */
 	int32_t mode;            /* enum mode */
 	int32_t strategy;        /* enum strategy */
 	int32_t preset;   /* enum preset of config/presets.h; only to show where keys come from */

@@ -80,3 +80,21 @@ int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t 
 	} while (!atomic_compare_exchange_weak(&spread->left, &left, left - 1));
 	return random_upto(random, now < began ? over : over - (now - began));
 }
+
+int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random)
+{
+	int64_t second = now / NS_PER_S, word = LOAD(*starts), next;
+
+	if (over <= 0)
+		return 0;
+	do {
+		int64_t seen = word >> COUNT_BITS;
+
+		/* A rival's clock may be a moment ahead. */
+		if (seen == second || seen == second + 1)
+			next = word + ((word & COUNT_MASK) < COUNT_MASK);
+		else
+			next = second << COUNT_BITS | 1;
+	} while (!atomic_compare_exchange_weak(starts, &word, next));
+	return (next & COUNT_MASK) > burst ? random_upto(random, over) : 0;
+}

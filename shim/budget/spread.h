@@ -32,4 +32,8 @@ bool spread_lost(struct spread *spread, int64_t over, int64_t now);
  * left. */
 int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t *random);
 
+/* A process makes its first try: of those of one second all but `burst` are spread over `over` ns.
+ * Returns how long this one waits. starts: the second of the clock << 24 | how many came in it. */
+int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random);
+
 #endif
