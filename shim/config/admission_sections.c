@@ -32,9 +32,6 @@ void reading_enter_admission(struct reading *reading, const char *label)
 	memset(config->admission_labels[index], 0, CONFIG_LABEL);
 	memcpy(config->admission_labels[index], label, n);
 	section_defaults(config, SECTION_ADMISSION, index);
-	config->admissions[index].mode = config->general.mode;
-	if (reading->source->mode != MODE_AS_IN_FILE)
-		config->admissions[index].mode = reading->source->mode;
 	config->admission_count++;
 	reading->section = SECTION_ADMISSION;
 	reading->policy = index;

@@ -55,6 +55,13 @@ struct listener {
 	uint32_t text;       /* offset of the path in config.text */
 };
 
+/* What the lines of the file say; see modes.h. */
+struct written_modes {
+	int8_t general;
+	int8_t policies[CONFIG_POLICIES]; /* MODE_AS_IN_FILE where they say nothing */
+	int8_t admissions[CONFIG_ADMISSIONS];
+};
+
 struct config {
 	uint32_t serial;      /* grows with every load, so that cached lookups notice */
 	uint32_t fingerprint; /* of the bytes of the file; 0: none was read */
@@ -73,6 +80,7 @@ struct config {
 	struct admission_rule admissions[CONFIG_ADMISSIONS];
 	char admission_labels[CONFIG_ADMISSIONS][CONFIG_LABEL];
 	struct listener listeners[CONFIG_LISTENERS];
+	struct written_modes written;
 };
 
 /* What a pattern is held against. Fields that do not apply are NULL or 0. */

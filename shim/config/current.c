@@ -10,6 +10,7 @@
 #include "config/current.h"
 
 #include "config/complaints.h"
+#include "config/modes.h"
 #include "config/read.h"
 #include "config/value_words.h"
 #include "sys/forks.h"
@@ -25,11 +26,14 @@
 #define SLOTS         3
 #define CLAIM_EXPIRES (60 * NS_PER_S)
 #define SETTLED_AFTER 2 /* s: a file younger than this may change again within its mtime's tick */
+/* Between two changes of the mode: who reads a slot that a third one fills reads a mixture. */
+#define STEER_PAUSE (250 * NS_PER_MS)
 
 static struct config slots[SLOTS];
 _Atomic(const struct config *) config_in_force;
 
 static cell64 checked_at; /* ns */
+static cell64 steered_at; /* ns, 0 = never */
 static cell64 claimed_at; /* ns, 0 = nobody is loading */
 
 /* Read from the environment in the constructor, the only place where getenv() is safe: a program
@@ -40,7 +44,11 @@ static struct {
 	bool secure;
 	bool to_stderr;
 	int32_t mode;
+	char overrides[OVERRIDES_MAX];
 } ask;
+
+/* What config_steer() was told last: over the environment. Written under the claim. */
+static int32_t steered = MODE_AS_IN_FILE;
 
 /* What the configuration in force was read from. Written under the claim. */
 static struct {
@@ -83,6 +91,9 @@ static void read_environment(void)
 	if (value && *value && !word_parse(TYPE_MODE, value, &ask.mode))
 		complaint_add("environment", 0,
 		              "RETRYBUDGET is not one of: enforce | observe | off");
+	value = getenv(OVERRIDES_VARIABLE);
+	if (value && strlen(value) < sizeof(ask.overrides))
+		memcpy(ask.overrides, value, strlen(value) + 1);
 	value = getenv("RETRYBUDGET_LOG");
 	if (value && strcmp(value, "stderr") == 0)
 		ask.to_stderr = true;
@@ -98,6 +109,11 @@ static bool is_young(const struct identity *identity)
 	return (int64_t)now.tv_sec - identity->sec < SETTLED_AFTER;
 }
 
+static int32_t asked_mode(void)
+{
+	return steered == MODE_AS_IN_FILE ? ask.mode : steered;
+}
+
 /* Reads the file into a slot. known: a content that need not be read again, or NULL. */
 static enum reading_result load(struct config *config, const uint32_t *known)
 {
@@ -105,8 +121,9 @@ static enum reading_result load(struct config *config, const uint32_t *known)
 		.file = ask.path,
 		.missing_ok = !ask.named,
 		.owned_by_root = ask.secure || geteuid() == 0,
-		.mode = ask.mode,
+		.mode = asked_mode(),
 		.known = known,
+		.overrides = ask.overrides[0] ? ask.overrides : NULL,
 		.complain = complain,
 	};
 	struct identity identity;
@@ -132,9 +149,11 @@ const struct config *config_start(bool secure)
 {
 	ask.secure = secure;
 	ask.named = ask.to_stderr = false;
-	ask.mode = MODE_AS_IN_FILE;
+	ask.overrides[0] = '\0';
+	ask.mode = steered = MODE_AS_IN_FILE;
 	memset(&seen, 0, sizeof(seen));
 	atomic_store(&claimed_at, 0);
+	atomic_store(&steered_at, 0);
 	atomic_store(&checked_at, monotonic());
 	if (!secure)
 		read_environment();
@@ -175,10 +194,21 @@ static bool claim(int64_t now)
 	return atomic_compare_exchange_strong(&claimed_at, &since, now ? now : 1);
 }
 
+static struct config *spare_of(const struct config *old)
+{
+	return &slots[(old - slots + 1) % SLOTS];
+}
+
+static void put_in_force(struct config *spare, const struct config *old)
+{
+	spare->serial = old->serial + 1;
+	atomic_store_explicit(&config_in_force, spare, memory_order_release);
+}
+
 /* Loads a changed file into the spare slot. Returns true if it is in force now. */
 static bool look(const struct config *old)
 {
-	struct config *spare = &slots[(old - slots + 1) % SLOTS];
+	struct config *spare = spare_of(old);
 	struct identity identity;
 	uint32_t known = seen.fingerprint;
 	bool was_read = seen.identity.ino != 0, muted = seen.complained;
@@ -204,8 +234,7 @@ static bool look(const struct config *old)
 	}
 	if (result != READING_GOOD && result != READING_FLAWED)
 		return false;
-	spare->serial = old->serial + 1;
-	atomic_store_explicit(&config_in_force, spare, memory_order_release);
+	put_in_force(spare, old);
 	return true;
 }
 
@@ -231,4 +260,47 @@ bool config_refresh(int64_t now, bool *looked)
 	*looked = true;
 	shelter_leave(&shelter);
 	return loaded;
+}
+
+/* Whatever becomes of the file, the mode is taken. */
+static enum config_reply change(const struct config *old, bool reload)
+{
+	struct config *spare = spare_of(old);
+	enum reading_result result = reload ? load(spare, NULL) : READING_THE_SAME;
+	bool was_read = result == READING_GOOD || result == READING_FLAWED;
+
+	if (!was_read) {
+		*spare = *old;
+		modes_settle(spare, asked_mode());
+	}
+	put_in_force(spare, old);
+	if (!reload || result == READING_GOOD)
+		return CONFIG_TAKEN;
+	return was_read ? CONFIG_FLAWED : CONFIG_UNREAD;
+}
+
+enum config_reply config_steer(int32_t mode, bool reload, int64_t now)
+{
+	const struct config *config = config_current();
+	int64_t last = LOAD(steered_at);
+	enum config_reply reply = CONFIG_LATER;
+	struct shelter shelter;
+	forks_held held;
+
+	if (!config || (last != 0 && now >= last && now - last < STEER_PAUSE))
+		return CONFIG_LATER;
+	shelter_enter(&shelter);
+	if (!claim(now)) {
+		shelter_leave(&shelter);
+		return CONFIG_LATER;
+	}
+	if (forks_hold(&held)) {
+		steered = mode;
+		reply = change(config_current(), reload);
+		STORE(steered_at, now ? now : 1);
+	}
+	forks_let(held);
+	atomic_store(&claimed_at, 0);
+	shelter_leave(&shelter);
+	return reply;
 }

@@ -4,6 +4,7 @@
 #define RETRYBUDGET_CONFIG_CURRENT_H
 
 #include "config/config.h"
+#include "config/modes.h"
 #include "sys/cell.h"
 
 /* Loads what retrybudget(5) says: $RETRYBUDGET_CONFIG, else /etc/retrybudget.ini, then the other
@@ -29,5 +30,17 @@ static inline const struct config *config_current(void)
  * cannot be read leaves the old one in force. now: ns. *looked: whether it looked, and there may be
  * complaints (config/complaints.h). Returns true if a new one is in force. */
 bool config_refresh(int64_t now, bool *looked);
+
+enum config_reply {
+	CONFIG_LATER,  /* another thread loads, or the last change is a moment ago: ask again */
+	CONFIG_TAKEN,  /* it holds */
+	CONFIG_FLAWED, /* it holds, and some lines of the file were bad */
+	CONFIG_UNREAD, /* the file is missing or cannot be used: what it said last holds still */
+};
+
+/* What the operator asks of a running process. mode: over what environment and file say, as the
+ * bound of every mode in the file (modes.h), until the next time; MODE_AS_IN_FILE takes that back.
+ * reload: reads the file too, changed or not. The same promises as config_refresh(). */
+enum config_reply config_steer(int32_t mode, bool reload, int64_t now);
 
 #endif

@@ -56,6 +56,16 @@ static bool has_reply_timeout(const struct policy *policy)
 	return policy->reply_timeout > 0;
 }
 
+static bool has_rate(const struct policy *policy)
+{
+	return policy->rate > 0;
+}
+
+static bool has_start_spread(const struct policy *policy)
+{
+	return policy->start_spread > 0;
+}
+
 static const struct need {
 	uint8_t key;
 	uint8_t strategies;                         /* that look at it; 0: all */
@@ -93,6 +103,8 @@ static const struct need {
 	NEED(breaker_probes, 0, has_breaker, "breaker = on"),
 	NEED(breaker_successes, 0, has_breaker, "breaker = on"),
 	NEED(udp_deny, 0, has_datagrams, "udp = on"),
+	NEED(burst, 0, has_rate, "a rate above 0"),
+	NEED(start_burst, 0, has_start_spread, "a start_spread above 0"),
 	NEED(reply_errno, 0, has_reply_timeout, "a reply_timeout above 0"),
 	NEED(http, 0, is_off_or_has_statuses, "an http_status other than none"),
 	NEED(http_status, 0, reads_or_has_no_statuses, "http = on"),

@@ -118,6 +118,8 @@ void lines_start(struct lines *lines, int fd)
 /* The next byte, -1 at the end, -2 on an error. A file that grows meanwhile ends at the limit. */
 static int next_byte(struct lines *lines)
 {
+	if (lines->fd < 0)
+		return -1;
 	if (lines->at == lines->have) {
 		ssize_t n;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration file as bytes and lines. Whoever may write it may stop the host program from
+ * The configuration file as bytes and lines. Whoever may write it may stop the program from
  * connecting, and the constructor runs in every program that is started: hence what is checked
  * before a byte is read. Async-signal-safe; no allocation, no stdio, no offset shared with anybody.
  */
@@ -41,7 +41,8 @@ bool file_identify(const char *path, struct identity *identity);
 
 bool identity_equal(const struct identity *a, const struct identity *b);
 
-/* Starts to read at the beginning. The hash of all bytes read is complete after the last line. */
+/* Starts to read at the beginning. fd: -1 is an empty file. The hash of all bytes read is complete
+ * after the last line. */
 void lines_start(struct lines *lines, int fd);
 
 /* The outcome of lines_next(). */

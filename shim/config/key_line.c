@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The key lines of the file: which key is meant, and where its value goes. */
+#include "config/overrides.h"
 #include "config/pattern.h"
 #include "config/reading.h"
 #include "config/value.h"
@@ -135,6 +136,20 @@ static void note_origin(struct reading *reading, int index)
 		origins->common[index] = reading_line(reading);
 }
 
+/* Which of the modes holds is worked out when all have been read (modes.h). */
+static void note_mode(struct reading *reading, int index)
+{
+	struct config *config = reading->config;
+	int i = reading->policy;
+
+	if (index == KEY_GENERAL_mode)
+		config->written.general = (int8_t)config->general.mode;
+	else if (index == KEY_DESTINATION_mode)
+		config->written.policies[i] = (int8_t)config->policies[i].mode;
+	else if (index == KEY_ADMISSION_mode)
+		config->written.admissions[i] = (int8_t)config->admissions[i].mode;
+}
+
 static void set_key(struct reading *reading, const char *name, const char *value)
 {
 	const struct key *key = key_find((enum section)reading->section, name);
@@ -156,6 +171,8 @@ static void set_key(struct reading *reading, const char *name, const char *value
 		return;
 	}
 	index = (int)(key - config_keys);
+	if (overrides_hide(reading, index))
+		return;
 	if (reading->seen[index]) {
 		reading_already(reading, name, strlen(name), reading->seen[index]);
 		return;
@@ -169,9 +186,10 @@ static void set_key(struct reading *reading, const char *name, const char *value
 		return;
 	}
 	reading->seen[index] = reading_line(reading);
-	if (index == KEY_DESTINATION_mode && reading->policy == 0)
-		reading->default_mode = true;
-	note_origin(reading, index);
+	note_mode(reading, index);
+	overrides_keep(reading, index);
+	if (!reading->override)
+		note_origin(reading, index);
 }
 
 int reading_take_key(void *arg, const char *section, const char *name, const char *value)

@@ -2,6 +2,7 @@
 /* The key table as data, and the search for a name in it, right or nearly right. */
 #include "config/keys.h"
 
+#include "config/modes.h"
 #include "config/value.h"
 
 #include <errno.h>
@@ -88,6 +89,7 @@ void config_defaults(struct config *config)
 	for (int section = 0; section <= SECTION_DESTINATION; section++)
 		section_defaults(config, (enum section)section, 0);
 	config->policies[0].mode = config->general.mode;
+	modes_begin(config);
 }
 
 const struct key *key_find(enum section section, const char *name)

@@ -8,6 +8,7 @@
  * The file is gone through three times: once to see that it is text, once for the sections that
  * others inherit from, wherever they stand, and once for everything, with the messages in order.
  */
+#include "config/overrides.h"
 #include "config/reading.h"
 #include "config/value.h"
 
@@ -24,8 +25,9 @@ void reading_complain(struct reading *reading, int line, const char *message)
 		return;
 	reading->complaints++;
 	if (reading->source->complain)
-		reading->source->complain(reading->source->arg, reading->source->file, line,
-		                          message);
+		reading->source->complain(
+		    reading->source->arg,
+		    reading->override ? OVERRIDES_FILE : reading->source->file, line, message);
 }
 
 void reading_already(struct reading *reading, const char *what, size_t n, int line)
@@ -56,6 +58,10 @@ static char *next_line(char *out, int size, void *arg)
 	size_t room = size < LINE_MAX_LEN + 1 ? (size_t)size : LINE_MAX_LEN + 1;
 
 	check_pending(reading, reading->lines.number);
+	if (overrides_next(reading, out, room)) {
+		reading->pending = true;
+		return out;
+	}
 	for (;;) {
 		switch (lines_next(&reading->lines, out, room)) {
 		case LINE_GOOD:
@@ -67,7 +73,7 @@ static char *next_line(char *out, int size, void *arg)
 			    "lines, or move its comment into a line of its own");
 			continue;
 		case LINE_END:
-			return NULL;
+			return overrides_section(reading, out, room) ? out : NULL;
 		default:
 			reading->stopped = true;
 			return NULL;
@@ -86,9 +92,10 @@ static char *next_line(char *out, int size, void *arg)
 static bool pass(struct reading *reading, int fd, bool all, uint32_t fingerprint)
 {
 	reading->all = all;
-	reading->pending = reading->stopped = reading->default_mode = false;
+	reading->pending = reading->stopped = false;
 	reading->section = SECTION_NONE;
 	reading->policy = 0;
+	overrides_begin(reading);
 	memset(reading->common_lines, 0, sizeof(reading->common_lines));
 	memset(reading->seen, 0, sizeof(reading->seen));
 	lines_start(&reading->lines, fd);
@@ -134,16 +141,12 @@ static __attribute__((noinline)) enum reading_result read_fd(struct config *conf
 	reading.complaints = 0;
 	if (!scan(&reading, fd, fingerprint))
 		return READING_FAILED;
-	if (source->known && *source->known == *fingerprint)
+	if (fd >= 0 && source->known && *source->known == *fingerprint)
 		return READING_THE_SAME;
 	config_defaults(config);
 	reading.default_backoff = config->policies[0].backoff;
 	if (!pass(&reading, fd, false, *fingerprint))
 		goto changed;
-	if (!reading.default_mode)
-		config->policies[0].mode = config->general.mode;
-	if (source->mode != MODE_AS_IN_FILE && !reading.default_mode)
-		config->policies[0].mode = source->mode;
 	if (!pass(&reading, fd, true, *fingerprint))
 		goto changed;
 	return reading.complaints ? READING_FLAWED : READING_GOOD;
@@ -152,38 +155,13 @@ changed:
 	return READING_FAILED;
 }
 
-/* The environment has the last word on the mode. */
-static void bound_modes(struct config *config, int32_t mode)
-{
-	if (mode == MODE_AS_IN_FILE)
-		return;
-	config->general.mode = mode;
-	for (int i = 0; i < config->policy_count; i++)
-		if (config->policies[i].mode > mode)
-			config->policies[i].mode = mode;
-	for (int i = 0; i < config->admission_count; i++)
-		if (config->admissions[i].mode > mode)
-			config->admissions[i].mode = mode;
-}
-
-/* Whether any datagram socket is worth a look. */
-static void sum_up(struct config *config)
-{
-	config->datagrams = config->tls = false;
-	for (int i = 0; i < config->policy_count; i++) {
-		const struct policy *policy = &config->policies[i];
-
-		config->datagrams |= policy->mode != MODE_OFF && policy->udp;
-		config->tls |= policy->mode != MODE_OFF && policy->tls;
-	}
-}
-
 enum reading_result config_read_source(struct config *config, const struct source *source,
                                        struct identity *identity, uint32_t *fingerprint)
 {
 	enum reading_result result = READING_FAILED;
 	char message[MESSAGE_MAX];
 	struct text why;
+	uint32_t none;
 	int fd;
 
 	text_start(&why, message, sizeof(message));
@@ -200,13 +178,12 @@ enum reading_result config_read_source(struct config *config, const struct sourc
 	}
 	if (result == READING_FAILED || result == READING_MISSING) {
 		config_defaults(config);
-		if (source->mode != MODE_AS_IN_FILE)
-			config->policies[0].mode = source->mode;
+		*fingerprint = 0;
+		if (source->overrides)
+			(void)read_fd(config, source, -1, &none);
 	}
-	if (result != READING_THE_SAME) {
-		bound_modes(config, source->mode);
-		sum_up(config);
-	}
+	if (result != READING_THE_SAME)
+		modes_settle(config, source->mode);
 	return result;
 }
 

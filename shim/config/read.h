@@ -5,8 +5,7 @@
 
 #include "config/file.h"
 #include "config/keys.h"
-
-#define MODE_AS_IN_FILE (-1)
+#include "config/modes.h"
 
 /* Where each value comes from: the line it stands in, 0 for a default or an inherited one. */
 struct origins {
@@ -22,15 +21,23 @@ struct source {
 	const char *file;
 	bool missing_ok;         /* a file that does not exist is not complained about */
 	bool owned_by_root;      /* refuse a file that anybody else could write */
-	int32_t mode;            /* enum mode of the environment, or MODE_AS_IN_FILE */
+	int32_t mode;            /* enum mode that was asked for, or MODE_AS_IN_FILE */
 	struct origins *origins; /* filled if not NULL */
 	const uint32_t *known;   /* fingerprint of a content that need not be read again, or NULL */
+	const char *overrides;   /* lines over the file (overrides.h), or NULL */
 	config_complain *complain;
 	void *arg;
 };
 
+/* Handed on in the environment by `retrybudget run --set`, and by nobody else. */
+#define OVERRIDES_VARIABLE "RETRYBUDGET_SET"
+
+#define OVERRIDES      32      /* that count */
+#define OVERRIDES_MAX  2048    /* bytes, a NUL included */
+#define OVERRIDES_FILE "--set" /* what is complained about instead of the file */
+
 enum reading_result {
-	READING_FAILED = -1, /* the config holds the defaults, and the mode of the environment */
+	READING_FAILED = -1, /* the config holds the defaults, and the mode asked for */
 	READING_GOOD,
 	READING_FLAWED,   /* some lines were bad */
 	READING_MISSING,  /* missing_ok, and there was none: as READING_FAILED */
@@ -38,9 +45,7 @@ enum reading_result {
 };
 
 /* Reads source into *config. *identity and *fingerprint (of the content) tell what was read; both
- * are 0 if nothing was. The environment's mode is the bound of every mode in the file: observe
- * throttles nothing whatever a section says, off switches all of them off, and enforce leaves
- * a section that says less as it is. */
+ * are 0 if nothing was. source->mode is a bound (modes.h). */
 enum reading_result config_read_source(struct config *config, const struct source *source,
                                        struct identity *identity, uint32_t *fingerprint);
 

@@ -18,10 +18,9 @@ struct reading {
 	struct config *config;
 	const struct source *source;
 	struct lines lines;
-	bool all;          /* the pass over everything, the only one that complains */
-	bool pending;      /* inih was given a key line and has not made anything of it */
-	bool stopped;      /* the file cannot be read on */
-	bool default_mode; /* [destination default] says a mode */
+	bool all;     /* the pass over everything, the only one that complains */
+	bool pending; /* inih was given a key line and has not made anything of it */
+	bool stopped; /* the file cannot be read on */
 	struct backoff_rule default_backoff; /* of [destination default], as it is written */
 	int complaints;
 	int section;                          /* enum section or one of the above */
@@ -30,6 +29,10 @@ struct reading {
 	uint16_t policy_lines[CONFIG_POLICIES];
 	uint16_t admission_lines[CONFIG_ADMISSIONS];
 	uint16_t seen[KEY_COUNT]; /* lines of the keys of this section */
+	int override, file_line;  /* number of the override that is being read, 0: the file is */
+	int section_override;     /* the override that this section began with, or 0 */
+	uint32_t overrides_done;  /* one bit each */
+	uint8_t overridden[KEY_COUNT / 8 + 1]; /* keys of this section */
 };
 
 /* Tells of a bad line, unless this is the silent pass. */

@@ -11,7 +11,8 @@ enum scope {
 	SCOPE_HOST,
 };
 
-#define SHARE_NAME_MAX 63 /* bytes of a share name, without its NUL */
+#define SHARE_DEFAULT  "default" /* of those who have given none */
+#define SHARE_NAME_MAX 63        /* bytes of a share name, without its NUL */
 
 /* True for a share name: [A-Za-z0-9._-]{1,63}, not beginning with '.'. It becomes part of a file
  * name, hence no '/' and nothing hidden. */

@@ -28,12 +28,23 @@ static void print_setting(struct text *text, int index, const struct policy *pol
 	value_print(&config_keys[index], policy, text);
 }
 
+static void complain_of_key(struct reading *reading, int index, int line, const char *message)
+{
+	int override = reading->override;
+
+	if (reading->overridden[index / 8] >> index % 8 & 1)
+		reading->override = line;
+	reading_complain(reading, line, message);
+	reading->override = override;
+}
+
 /* A time of the backoff that is longer than the longest backoff is told, and counts as that. */
 static void bound_by_cap(struct reading *reading, int index, int64_t *time)
 {
 	struct policy *policy = &reading->config->policies[reading->policy];
 	struct origins *origins = reading->source->origins;
 	uint16_t line = reading->seen[index];
+	int by = index;
 	char message[MESSAGE_MAX];
 	struct text text;
 
@@ -42,7 +53,7 @@ static void bound_by_cap(struct reading *reading, int index, int64_t *time)
 	text_start(&text, message, sizeof(message));
 	print_setting(&text, index, policy);
 	if (!line) {
-		line = reading->seen[KEY_DESTINATION_cap];
+		line = reading->seen[by = KEY_DESTINATION_cap];
 		text_string(&text, " (not set in this section)");
 	}
 	text_string(&text, " is longer than ");
@@ -53,7 +64,7 @@ static void bound_by_cap(struct reading *reading, int index, int64_t *time)
 	text_string(&text, config_keys[index].initial);
 	text_string(&text, " and ");
 	text_string(&text, config_keys[KEY_DESTINATION_cap].initial);
-	reading_complain(reading, line, message);
+	complain_of_key(reading, by, line, message);
 	*time = policy->backoff.cap;
 	if (origins)
 		origins->destination[reading->policy][index] = line;
@@ -95,6 +106,9 @@ static void apply_preset(struct reading *reading)
 
 void reading_leave_section(struct reading *reading)
 {
+	int override = reading->override;
+
+	reading->override = reading->section_override;
 	if (reading->section == SECTION_DESTINATION)
 		apply_preset(reading);
 	if (reading->section == SECTION_DESTINATION)
@@ -109,6 +123,9 @@ void reading_leave_section(struct reading *reading)
 		reading_leave_admission(reading);
 	reading->section = SECTION_REFUSED;
 	memset(reading->seen, 0, sizeof(reading->seen));
+	memset(reading->overridden, 0, sizeof(reading->overridden));
+	reading->override = override;
+	reading->section_override = 0;
 }
 
 /* A labelled section starts as a copy of [destination default]. */

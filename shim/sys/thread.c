@@ -98,12 +98,16 @@ void thread_lookup_begin(struct lookup_mark *mark)
 	mark->outer = thread_in_lookup() ? thread_facts.lookup : NULL;
 	mark->check = check_of(mark);
 	thread_facts.lookup = mark;
+	mark->from.reads = 0;
+	if (thread_facts.row >= THREAD_ROW)
+		thread_io_pause(&mark->from);
 }
 
 void thread_lookup_end(struct lookup_mark *mark)
 {
 	mark->check = 0;
 	thread_facts.lookup = mark->outer;
+	thread_io_resume(&thread_facts.moved, &mark->from);
 }
 
 bool thread_is_marked(void)

@@ -8,6 +8,7 @@
 #define RETRYBUDGET_SYS_THREAD_H
 
 #include "sys/cell.h"
+#include "sys/thread_io.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +17,15 @@
 struct lookup_mark { /* in the frame of the hook of a lookup */
 	const struct lookup_mark *outer;
 	uintptr_t check;
+	struct thread_io from; /* where a row of refusals is watched */
 };
 
 /* The thread has made an attempt. Not a field of its own: every thread of the program has these
  * facts, in memory of which libc keeps little for libraries. */
 #define THREAD_TRIED (UINT64_C(1) << 63)
+
+/* Refusals in a row from which a thread is watched (dest/tries.h). */
+#define THREAD_ROW 10
 
 /* Destinations whose last try a thread remembers (dest/tries.h). */
 #define THREAD_TRIES 8
@@ -40,7 +45,9 @@ struct thread_facts {
 	 * since, refusals in a row, tries in all, and when the last refusal was. */
 	bool stuck;
 	int32_t row, tried;
-	int64_t row_at; /* ns */
+	int64_t row_at;         /* ns */
+	int64_t row_spent;      /* ns of a processor that it had used by then */
+	struct thread_io moved; /* what it had read and written */
 	uint64_t tries[THREAD_TRIES];
 };
 
@@ -103,6 +110,14 @@ uint64_t *thread_random(void);
  * program's attempts. Brackets nest. */
 void thread_lookup_begin(struct lookup_mark *mark);
 void thread_lookup_end(struct lookup_mark *mark);
+
+/* What this thread reads from here to its next try is not looked at: a library that is loaded is
+ * read, and is no work. rsyslog loads its network stream anew for each try. */
+static inline void thread_reads_unknown(void)
+{
+	if (thread_facts.row >= THREAD_ROW)
+		thread_facts.moved.reads = 0;
+}
 
 /* The slow half of the next. */
 bool thread_is_marked(void);

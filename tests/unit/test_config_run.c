@@ -5,6 +5,12 @@
 #include "tool/run.c" /* what it calls is in test_inspect.c */
 #include "tool/tell.c"
 
+/* Which the tests do with real programs. */
+int run_and_tell(char **command, int (*begin)(char **command))
+{
+	return begin(command);
+}
+
 TestSuite(config_run, .init = make_folder, .fini = remove_folder);
 
 /* What set_config() wrote to stderr, in said. */

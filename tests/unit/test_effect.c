@@ -57,6 +57,19 @@ Test(effect, keys_of_http_need_a_status_that_is_read)
 	             0);
 }
 
+Test(effect, burst_needs_a_rate)
+{
+	cr_expect_eq(notes_on("[destination default]\nburst = 20\n"), 1);
+	expect_said("2: note: burst has no effect here: it takes a rate above 0");
+	cr_expect_eq(notes_on("[destination default]\nburst = 20\nrate = 5/s\n"), 0);
+}
+
+Test(effect, start_burst_needs_a_spread)
+{
+	cr_expect_eq(notes_on("[destination default]\nstart_burst = 20\n"), 1);
+	cr_expect_eq(notes_on("[destination default]\nstart_burst = 20\nstart_spread = 5s\n"), 0);
+}
+
 Test(effect, reply_errno_needs_a_reply_timeout)
 {
 	cr_expect_eq(notes_on("[destination default]\nreply_errno = ECONNRESET\n"), 1);

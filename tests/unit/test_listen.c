@@ -42,8 +42,8 @@ static const struct bad bads[] = {
 	{ "[admission a]\nlisten = :1\nretry_after = 0\n", "out of range: 1s to 24h" },
 	{ "[admission a]\nlisten = :1\nmatch = x\n",
 	  "3: unknown key 'match' in this section; write it below a line [destination NAME]" },
-	{ "[budget]\nburst = 3\n", "2: unknown key 'burst' in this section; write it below a line "
-	                           "[admission NAME]" },
+	{ "[budget]\nretry_after = 3s\n", "2: unknown key 'retry_after' in this section; write it "
+	                                  "below a line [admission NAME]" },
 	{ "[admision web]\n", "1: unknown section 'admision web'; did you mean [admission NAME]?" },
 };
 
