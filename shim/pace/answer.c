@@ -39,7 +39,7 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 		.why = try->rule ? try->rule->name : NULL,
 	};
 
-	if (event == EVENT_REFUSED)
+	if (event == EVENT_THROTTLED)
 		record.due = budget_due(account, 0, now);
 
 	if (record.streak < 0) /* corrupted */
@@ -108,7 +108,7 @@ bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 	              exhausted);
 	if (exhausted)
 		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
-	answer_say(try, EVENT_REFUSED, err, waited, now);
+	answer_say(try, EVENT_THROTTLED, err, waited, now);
 	return goes;
 }
 

@@ -27,7 +27,7 @@ static bool observe(struct attempt *try, int64_t cost)
 	if (verdict != REFUSED)
 		return answer_admitted(try, verdict, 0, try->began);
 	TALLY(try, refused);
-	answer_say(try, EVENT_REFUSED, 0, 0, try->began);
+	answer_say(try, EVENT_THROTTLED, 0, 0, try->began);
 	return true;
 }
 

@@ -19,7 +19,16 @@ static inline void count_failed(struct region *region, struct destination *of, b
 	count(&region->tally.failed[retry]);
 }
 
-/* avoided: it does not go. parked: the host is told later. */
+/* Which rule has said what an attempt is: its place in the list. */
+static inline void count_rule(struct region *region, struct destination *of, size_t rule)
+{
+	if (rule >= REGION_RULES)
+		return;
+	count(&of->tally.rules[rule]);
+	count(&region->tally.rules[rule]);
+}
+
+/* avoided: it does not go. parked: the program is told later. */
 static inline void count_refused(struct region *region, struct destination *of, bool avoided,
                                  bool parked, bool exhausted)
 {

@@ -75,6 +75,12 @@ void identity_write(struct region *region, enum scope scope, const struct config
 	atomic_store(&identity->is_whole, 1);
 }
 
+void identity_steered(struct region *region, const struct config *config)
+{
+	atomic_store(&region->identity.mode, config->general.mode);
+	identity_refresh(region, config);
+}
+
 void identity_refresh(struct region *region, const struct config *config)
 {
 	struct region_identity *identity = &region->identity;

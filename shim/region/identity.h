@@ -14,6 +14,10 @@ void identity_write(struct region *region, enum scope scope, const struct config
  * family alone, or one that this process has signed. Async-signal-safe. */
 void identity_refresh(struct region *region, const struct config *config);
 
+/* The same after an operator's request, which all take that share the region: then it notes the
+ * mode whoever signed it. Async-signal-safe. */
+void identity_steered(struct region *region, const struct config *config);
+
 /* The 22nd field of the text of a /proc/PID/stat, in which the process began: clock ticks after
  * boot. 0 if the text is something else. The 2nd, the program's name, may hold any byte. */
 int64_t identity_start_time(const char *text);

@@ -7,6 +7,7 @@
  */
 #include "region/region.h"
 
+#include "config/config.h"
 #include "sys/real.h"
 #include "sys/status.h"
 #include "sys/text.h"
@@ -32,19 +33,28 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                    sizeof(struct region_identity) ==
                        6 * sizeof(cell64) + REGION_VERSION + REGION_PROGRAM + REGION_PATH,
                "one layout");
-_Static_assert(offsetof(struct region, used) == 16 + sizeof(struct region_identity) &&
+_Static_assert(offsetof(struct region, steering) == 16 + sizeof(struct region_identity) &&
+                   offsetof(struct region, used) ==
+                       offsetof(struct region, steering) + 3 * sizeof(cell64) &&
                    offsetof(struct region, process) ==
                        offsetof(struct region, used) + (REGION_DESTINATIONS / 64 + 3) * 8 &&
                    offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
                    offsetof(struct region, destinations) ==
                        offsetof(struct region, tally) + sizeof(struct tally),
                "one layout");
-_Static_assert(sizeof(struct tally) == (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + STATUS_PLACES) * 8 +
-                                           3 * sizeof(struct times) &&
+_Static_assert(sizeof(struct tally) ==
+                       (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + REGION_RULES + STATUS_PLACES) * 8 +
+                           3 * sizeof(struct times) &&
                    sizeof(struct times) == (1 + REGION_TIMES) * 8 &&
                    offsetof(struct destination, tally) ==
-                       offsetof(struct destination, budget) + sizeof(struct budget) &&
+                       offsetof(struct destination, budget) + sizeof(struct budget) +
+                           (1 + REGION_DECISIONS * REGION_DECISION_WORDS) * 8 &&
+                   offsetof(struct destination, policy) ==
+                       offsetof(struct destination, tally) + sizeof(struct tally) &&
+                   offsetof(struct destination, name) ==
+                       offsetof(struct destination, policy) + REGION_LABEL &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&
+                   REGION_LABEL >= CONFIG_LABEL &&
                    offsetof(struct region, admissions) ==
                        offsetof(struct region, destinations) +
                            REGION_DESTINATIONS * sizeof(struct destination) &&
@@ -109,16 +119,77 @@ static int anonymous_file(void)
 	return fd;
 }
 
+int region_make_file(void)
+{
+	return anonymous_file();
+}
+
+static struct {
+	int64_t pid, fd, inode, child; /* child 0: nothing was handed on */
+} handed;
+
+/* Digits up to the byte that must end them. */
+static bool take_number(const char **text, char end, int64_t *value)
+{
+	int digits = 0;
+
+	for (*value = 0; **text >= '0' && **text <= '9' && digits < 18; ++*text, digits++)
+		*value = *value * 10 + (**text - '0');
+	return digits > 0 && *(*text)++ == end;
+}
+
+void region_hand(const char *text)
+{
+	if (!text || !take_number(&text, ':', &handed.pid) ||
+	    !take_number(&text, ':', &handed.fd) || !take_number(&text, ':', &handed.inode) ||
+	    !take_number(&text, '\0', &handed.child))
+		handed.child = 0;
+}
+
+/* Nobody can shorten it any more, and it is ours. */
+static bool is_handed(int fd)
+{
+	struct stat64 is;
+	int seals = real.fcntl(fd, F_GET_SEALS, 0);
+
+	return seals >= 0 && seals & F_SEAL_SHRINK && status_of(fd, &is) && S_ISREG(is.st_mode) &&
+	       (int64_t)is.st_ino == handed.inode && is.st_uid == geteuid() &&
+	       is.st_size == (off64_t)sizeof(struct region);
+}
+
+static int open_handed(void)
+{
+	char path[64];
+	struct text text;
+	int fd;
+
+	if (handed.child == 0 || handed.child != getpid())
+		return -1;
+	text_start(&text, path, sizeof(path));
+	text_string(&text, "/proc/");
+	text_decimal(&text, handed.pid);
+	text_string(&text, "/fd/");
+	text_decimal(&text, handed.fd);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && is_handed(fd))
+		return fd;
+	if (fd >= 0)
+		real.close(fd);
+	return -1;
+}
+
 static struct region *open_process(const char **why)
 {
 	struct region *region = NULL;
-	int fd = anonymous_file();
+	int given = open_handed(), fd = given >= 0 ? given : anonymous_file();
 	bool fault;
 
 	if (fd >= 0) {
 		region = map(fd, MAP_SHARED);
 		real.close(fd);
 	}
+	if (region && given >= 0) /* this program signs it, not the one that has become it */
+		memset(&region->identity, 0, sizeof(region->identity));
 	fault = !region;
 	if (!region)
 		region = map(-1, MAP_SHARED | MAP_ANONYMOUS);

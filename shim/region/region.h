@@ -13,16 +13,22 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT       '6' /* grows with the layout: in the magic, and in the file's name */
-#define REGION_MAGIC        (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget06" */
-#define REGION_DESTINATIONS 512
-#define REGION_FAILURES     64
-#define REGION_ADMISSIONS   64
-#define REGION_TIMES        20 /* places of a histogram of times */
-#define REGION_VERSION      16
-#define REGION_PROGRAM      64
-#define REGION_PATH         256
-#define REGION_NAME         288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
+#define REGION_LAYOUT         '9' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget09" */
+#define REGION_DESTINATIONS   512
+#define REGION_FAILURES       64
+#define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
+#define REGION_KIN            32
+#define REGION_ADMISSIONS     64
+#define REGION_DECISIONS      8
+#define REGION_DECISION_WORDS 5
+#define REGION_RULES          16 /* places for the rules of the judging, dest/rules.h */
+#define REGION_TIMES          20 /* places of a histogram of times */
+#define REGION_VERSION        16
+#define REGION_PROGRAM        64
+#define REGION_PATH           256
+#define REGION_LABEL          64 /* of a section of the configuration, and a NUL */
+#define REGION_NAME           288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /*
  * Who made the region, as its constructor knew it, for tools that read it from outside. Children of
@@ -39,6 +45,14 @@ struct region_identity {
 	char version[REGION_VERSION];
 	char program[REGION_PROGRAM]; /* text ends with a NUL here, or is cut */
 	char config[REGION_PATH];
+};
+
+/* What an operator asks of the processes that share the region; see region/steering.h. 0: nothing
+ * yet. */
+struct steering {
+	cell64 request; /* the only word that anybody else writes, but `changes` */
+	cell64 answer;  /* of whoever took it last */
+	cell64 takers;  /* how many processes have */
 };
 
 /* Times on a scale of powers of two: place 0 counts those under 1 ms, place i those under 2^i ms,
@@ -64,7 +78,7 @@ struct tally {
 	cell64 attempts;
 	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
 	cell64 successes;
-	cell64 waited;   /* retries that waited before they went */
+	cell64 waited;   /* calls that were held or spread, and then went */
 	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has throttled;
 	                  * in observe: would have been */
 	cell64 probes;   /* retries let through without tokens, after `probe` */
@@ -78,10 +92,27 @@ struct tally {
 	cell64 parked;      /* of the refused: the program is told later */
 	cell64 exhausted;   /* refusals for want of tokens */
 	cell64 breaker[3];  /* changes: opened, half-opened, closed */
+	cell64 rules[REGION_RULES];     /* judged by each, but for the first, `quiet` */
 	cell64 statuses[STATUS_PLACES]; /* HTTP statuses that failed, by enum status_place */
 	struct times waits;             /* of calls that were held */
 	struct times delays;            /* that were drawn for the gate */
 	struct times recoveries; /* from a streak's first failure to the success that ends it */
+};
+
+/* See region/decisions.h. */
+struct decision_place {
+	cell64 words[REGION_DECISION_WORDS];
+};
+
+/* What no record has told yet of a destination that fails. The next one takes it all, so that the
+ * sums over all records are what was counted. */
+struct untold {
+	cell64 attempts;  /* asked for since the failure that began the streak, that one included */
+	cell64 throttled; /* of them: refused, parked, or held and then let go */
+	cell64 refused;   /* told at once */
+	cell64 parked;    /* told later */
+	cell64 held;      /* calls that were held, whatever came of them */
+	cell64 waited;    /* ns, all of these together */
 };
 
 struct destination {
@@ -94,32 +125,43 @@ struct destination {
 	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
 	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
 	cell64 last_failure; /* enum failure */
+	cell64 last_unmet;   /* 1: that failed before the peer had answered the connect */
 	cell64 good_place;   /* place of the address that answered last, 0 once it fails
 	                        (dest/names.h) */
 	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
 	cell64 refused_now;  /* refusals of calls that must not wait: second << 24 | count */
 	cell64 parked_now;   /* those of them that were parked, likewise */
 	cell64 answer_time;  /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
-	cell64 gave_up;      /* connects in a row that the host gave up early */
-	cell64 knocks; /* connections that nobody used and the peer ended: second << 24 | count */
-	cell64 suppressed;   /* refusals since the last record of one */
+	cell64 failing_time; /* ns that attempts take to fail, likewise */
+	cell64 gave_up; /* connects in a row that the program gave up early: second << 24 | count */
+	cell64 knocks;  /* connections that nobody used and the peer ended: second << 24 | count */
+	struct untold untold;
+	cell64 exhausted;    /* which tokens ran out, as a record has said; 0 = all there */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
-	cell64 failures[REGION_FAILURES]; /* unanswered failures, packed; see dest/failures.h */
-	cell64 details[REGION_FAILURES];  /* what is known of each: the request that failed */
-	cell64 profile;                   /* what the program does after failures, dest/profile.h */
-	cell64 answerers;                 /* whether threads answer each other's failures */
-	cell64 pause;         /* ns, the shortest before it tries again; < 0: seen once */
-	struct spread spread; /* connections that were lost at once */
+	cell64 failures[REGION_FAILURES];  /* unanswered failures, packed; see dest/failures.h */
+	cell64 details[REGION_FAILURES];   /* what is known of each: the request that failed */
+	ucell64 answered[REGION_ANSWERED]; /* requests answered lately; see dest/failures.h */
+	cell64 profile;         /* what the program does after failures, dest/profile.h */
+	cell64 answerers;       /* whether threads answer each other's failures */
+	cell64 pause;           /* ns, the shortest before it tries again; < 0: seen once */
+	cell64 kin[REGION_KIN]; /* whose tries failed here, see dest/lineage.h */
+	cell64 kin_row;         /* of their first tries that were refused */
+	cell64 starts;          /* first tries of processes: second << 24 | count */
+	struct spread spread;   /* connections that were lost at once */
 	struct budget budget;
+	cell64 decided;                                    /* verdicts so far */
+	struct decision_place decisions[REGION_DECISIONS]; /* the last of them */
 	struct tally tally;
-	char name[REGION_NAME]; /* NUL-terminated */
+	char policy[REGION_LABEL]; /* label of its section, by whoever looked it up last */
+	char name[REGION_NAME];    /* NUL-terminated */
 };
 
 struct region {
 	cell64 magic; /* REGION_MAGIC once usable */
 	cell64 size;  /* sizeof(struct region) of its maker */
 	struct region_identity identity;
+	struct steering steering;
 	cell64
 	    used[REGION_DESTINATIONS / 64]; /* one bit a slot that was ever claimed, for readers */
 	cell64 lost_records;                /* records that no listener took */
@@ -146,6 +188,18 @@ struct region {
  * once, from the constructor.
  */
 struct region *region_open(enum scope scope, const char *share, const char **why);
+
+/*
+ * `retrybudget run --stat-on-exit` reads the region when its processes have gone, and so keeps a
+ * file for it: "PID:FD:INODE:CHILD" in the environment names that file, and the process that is to
+ * take it for its region of SCOPE_PROCESS, whatever program it has become by exec. All others make
+ * their own, as does whoever cannot open it or finds another file there. Call before region_open().
+ */
+#define REGION_VARIABLE "RETRYBUDGET_REGION"
+void region_hand(const char *text);
+
+/* The file for that, sealed: -1 with errno. */
+int region_make_file(void);
 
 /* The same in another directory than /dev/shm, for the tests. */
 struct region *region_open_in(const char *base, enum scope scope, const char *share,

@@ -11,19 +11,23 @@
  * Claims the right to write this record now; of several threads one gets it. now, interval: ns;
  * an interval of 0 limits nothing.
  *
- *   refused, retrying, exhausted: one of each per destination and interval;
+ *   throttled, retrying, exhausted: one of each per destination and interval, and exhausted not
+ *   again before refilled;
  *   rejected: one per [admission] section and interval;
  *   recovered: whenever one of those three was written since the last recovered, and then at once,
- *   so that what was said of a destination never stays the last word on it;
- *   a refusal that is not written is counted, and *suppressed is that count, taken out of the
- *   destination by the next refused or recovered record that is written; so for rejected;
+ *   so that what was said of a destination never stays the last word on it; else, where something
+ *   was throttled, one per interval;
+ *   refilled: once for each exhausted;
  *   everything else, and every record without a destination or section: always.
+ *
+ * *told: what a throttled or recovered record that passes takes out of the destination's untold
+ * sums; of a rejected one, how many were suppressed since the last; else zeroes.
  *
  * Lock-free and async-signal-safe.
  */
-bool limit_pass(const struct record *record, int64_t interval, int64_t now, int64_t *suppressed);
+bool limit_pass(const struct record *record, int64_t interval, int64_t now, struct told *told);
 
-/* Gives back what limit_pass took when the record was lost: the count is not. */
-void limit_undo(const struct record *record, int64_t suppressed);
+/* Gives back what limit_pass took when the record was lost: what it told is not. */
+void limit_undo(const struct record *record, const struct told *told);
 
 #endif

@@ -75,10 +75,12 @@ const char *record_event(const struct record *record)
 		return "attempt";
 	case EVENT_RETRYING:
 		return "retrying";
-	case EVENT_REFUSED:
-		return record->observe ? "would-refuse" : "refused";
+	case EVENT_THROTTLED:
+		return record->observe ? "would-throttle" : "throttled";
 	case EVENT_EXHAUSTED:
 		return "exhausted";
+	case EVENT_REFILLED:
+		return "refilled";
 	case EVENT_RECOVERED:
 		return "recovered";
 	case EVENT_REJECTED:
@@ -93,6 +95,8 @@ const char *record_event(const struct record *record)
 		return "breaker-closed";
 	case EVENT_SPREAD:
 		return record->observe ? "would-spread" : "spread";
+	case EVENT_MODE:
+		return "mode";
 	}
 	return "unknown";
 }
@@ -165,7 +169,7 @@ static void ms_field(struct text *text, const char *name, int64_t ns)
 }
 
 size_t record_format(char *out, size_t size, const struct record *record, const char *prog,
-                     uint64_t suppressed, const char *site)
+                     const struct told *told, const char *site)
 {
 	struct text text;
 
@@ -192,6 +196,13 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	number_field(&text, "retry", record->streak);
 	tokens_field(&text, "tokens", record->tokens, record->capacity);
 	tokens_field(&text, "process_tokens", record->process_tokens, record->process_capacity);
+	number_field(&text, "attempts", told->attempts);
+	number_field(&text, "throttled", told->throttled);
+	number_field(&text, "refused", told->refused);
+	number_field(&text, "parked", told->parked);
+	number_field(&text, "held", told->held);
+	ms_field(&text, "waited_ms", told->waited);
+	ms_field(&text, "since_ms", record->since);
 	number_field(&text, "queue", record->queue);
 	ms_field(&text, "wait_ms", record->wait);
 	ms_field(&text, "due_ms", record->due);
@@ -201,7 +212,7 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	string_field(&text, "file", record->file, FILE_MAX);
 	number_field(&text, "line", record->line);
 	string_field(&text, "msg", record->text, MESSAGE_MAX);
-	number_field(&text, "suppressed", suppressed > INT64_MAX ? INT64_MAX : (int64_t)suppressed);
+	number_field(&text, "suppressed", told->suppressed);
 	if (site && *site)
 		string_field(&text, "site", site, RECORD_MAX);
 	return text.used;

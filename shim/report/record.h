@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define RECORD_MAX 896 /* bytes of one line with its NUL; a stack frame holds it (report.c) */
+#define RECORD_MAX 960 /* bytes of one line with its NUL; a stack frame holds it (report.c) */
 
 enum event {
 	EVENT_LOADED,
@@ -21,8 +21,9 @@ enum event {
 	EVENT_RELOADED,
 	EVENT_ATTEMPT,   /* [log] attempts = on; never rate-limited */
 	EVENT_RETRYING,  /* first retry of a streak */
-	EVENT_REFUSED,   /* printed as would-refuse in observe mode */
+	EVENT_THROTTLED, /* sums, while anything is throttled; would-throttle in observe mode */
 	EVENT_EXHAUSTED, /* the tokens ran out */
+	EVENT_REFILLED,  /* tokens that ran out are all there again */
 	EVENT_RECOVERED, /* first success after a streak that was reported */
 	EVENT_REJECTED,  /* by an [admission] section; printed as would-reject in observe mode
 	                  */
@@ -31,6 +32,7 @@ enum event {
 	EVENT_BREAKER_HALF_OPEN,
 	EVENT_BREAKER_CLOSED,
 	EVENT_SPREAD, /* many connections were lost at once; would-spread in observe mode */
+	EVENT_MODE,   /* an operator has asked for another mode, which is the text */
 };
 
 /* What one record says; zero or NULL fields are left out of the line. */
@@ -53,7 +55,9 @@ struct record {
 	int64_t process_tokens, process_capacity;
 	int64_t queue;    /* queue=, of an EVENT_REJECTED: who waited behind */
 	int64_t wait;     /* ns, wait_ms= */
+	int64_t since;    /* ns, since_ms=: age of the streak */
 	int64_t due;      /* ns, due_ms=: until a repeat may go */
+	int exhausted;    /* which tokens (budget_is_exhausted()) */
 	int err;          /* errno told to the host, printed by name; 0 = none */
 	int eai;          /* EAI_ code told to the host, printed by name; 0 = none */
 	const char *file; /* of a configuration message */
@@ -64,13 +68,20 @@ struct record {
 /* The class= of a failure, as records write it. NULL: FAILURE_NONE. */
 const char *failure_name(enum failure failure);
 
+/* What the rate limit hands to the record that passes (report/limit.h): zero is left out. */
+struct told {
+	int64_t attempts, throttled, refused, parked, held;
+	int64_t waited; /* ns */
+	int64_t suppressed;
+};
+
 /* The event= of a record. */
 const char *record_event(const struct record *record);
 
 /* Appends the line of a record (without syslog header or newline) to out, never more than size
- * bytes including a NUL; returns its length. Pure: the unit tests read it. suppressed and site are
- * passed in because they are found while reporting. */
+ * bytes including a NUL; returns its length. Pure: the unit tests read it. told and site are passed
+ * in because they are found while reporting. */
 size_t record_format(char *out, size_t size, const struct record *record, const char *prog,
-                     uint64_t suppressed, const char *site);
+                     const struct told *told, const char *site);
 
 #endif

@@ -7,8 +7,11 @@
 #include "config/current.h"
 #include "region/identity.h"
 #include "region/state.h"
+#include "region/steering.h"
 #include "report/record.h"
 #include "report/report.h"
+
+#include <errno.h>
 
 static void write_complaint(void *arg, const char *file, int line, const char *message)
 {
@@ -38,12 +41,71 @@ void announce(int64_t now)
 	report_complaints(now);
 }
 
+static void say_mode(int64_t now)
+{
+	static const char *const words[] = {
+		[MODE_OFF] = "off",
+		[MODE_OBSERVE] = "observe",
+		[MODE_ENFORCE] = "enforce",
+	};
+	struct record record = {
+		.event = EVENT_MODE,
+		.text = words[config_current()->general.mode],
+	};
+
+	report(&record, now);
+}
+
+/* Every process that shares the region takes it, and so the mode of whoever does is that of all. */
+static void obey(const struct steering_request *request, int64_t word, int64_t now)
+{
+	static const enum steering_answer answers[] = {
+		[CONFIG_TAKEN] = STEERING_TAKEN,
+		[CONFIG_FLAWED] = STEERING_FLAWED,
+		[CONFIG_UNREAD] = STEERING_UNREAD,
+	};
+	struct record reloaded = { .event = EVENT_RELOADED };
+	int32_t before = config_current()->general.mode;
+	enum config_reply reply =
+	    config_steer(request->mode == STEERING_AS_IN_FILE ? MODE_AS_IN_FILE : request->mode,
+	                 request->reload, now);
+
+	if (reply == CONFIG_LATER)
+		return;
+	identity_steered(shim_region, config_current());
+	report_settings(&config_current()->log, shim_region);
+	steering_done(shim_region, word, answers[reply]);
+	if (request->reload && reply != CONFIG_UNREAD)
+		report(&reloaded, now);
+	if (config_current()->general.mode != before)
+		say_mode(now);
+	report_complaints(now);
+}
+
+static void steer(int64_t now)
+{
+	int64_t word = LOAD(shim_region->steering.request);
+	struct steering_request request;
+
+	switch (steering_read(word, &request)) {
+	case STEERING_TORN:
+		return;
+	case STEERING_UNKNOWN:
+		steering_done(shim_region, word, STEERING_REFUSED);
+		return;
+	case STEERING_GOOD:
+		obey(&request, word, now);
+	}
+}
+
 void refresh(int64_t now)
 {
 	struct record record = { .event = EVENT_RELOADED };
-
+	int saved = errno;
 	bool looked;
 
+	if (steering_waits(shim_region))
+		steer(now);
 	if (config_refresh(now, &looked)) {
 		identity_refresh(shim_region, config_current());
 		report_settings(&config_current()->log, shim_region);
@@ -51,4 +113,5 @@ void refresh(int64_t now)
 	}
 	if (looked)
 		report_complaints(now);
+	errno = saved;
 }

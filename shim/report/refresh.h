@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* Called where something fails or is retried: a healthy program does not pay for it, and has no
- * use for a changed file either. now: ns. */
+ * use for a changed file either. Takes up what an operator has asked for, too. now: ns. errno is
+ * left alone. */
 void refresh(int64_t now);
 
 /* Before the first record about a retry: that we are here, and what was wrong with the

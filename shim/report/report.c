@@ -34,23 +34,23 @@ void report_settings(const struct log_settings *settings, struct region *region)
 
 /* Not inlined: the frames of line and site shall not add up in one function. */
 static __attribute__((noinline)) bool write_record(const struct log_settings *settings,
-                                                   const struct record *record, int64_t suppressed,
-                                                   const char *site)
+                                                   const struct record *record,
+                                                   const struct told *told, const char *site)
 {
 	char line[RECORD_MAX];
-	size_t n = record_format(line, sizeof(line), record, program, (uint64_t)suppressed, site);
+	size_t n = record_format(line, sizeof(line), record, program, told, site);
 
 	return send_line(settings, record, line, n);
 }
 
 static __attribute__((noinline)) bool write_with_site(const struct log_settings *settings,
                                                       const struct record *record,
-                                                      int64_t suppressed)
+                                                      const struct told *told)
 {
 	char site[SITE_MAX];
 
 	callsite_format(site, sizeof(site), settings->trace);
-	return write_record(settings, record, suppressed, site);
+	return write_record(settings, record, told, site);
 }
 
 /* Whether the program's code is what led here: a message about the configuration has no call site.
@@ -65,18 +65,18 @@ void report(const struct record *record, int64_t now)
 	const struct log_settings *settings = atomic_load(&current_settings);
 	struct region *region = atomic_load(&current_region);
 	int saved = errno;
-	int64_t suppressed;
+	struct told told;
 	bool sent;
 
 	if (!settings || settings->target == LOG_TARGET_NONE ||
-	    !limit_pass(record, settings->interval, now, &suppressed))
+	    !limit_pass(record, settings->interval, now, &told))
 		return;
 	if (settings->trace > 0 && has_site(record))
-		sent = write_with_site(settings, record, suppressed);
+		sent = write_with_site(settings, record, &told);
 	else
-		sent = write_record(settings, record, suppressed, NULL);
+		sent = write_record(settings, record, &told, NULL);
 	if (!sent) {
-		limit_undo(record, suppressed);
+		limit_undo(record, &told);
 		if (region)
 			count(&region->lost_records);
 	}

@@ -26,7 +26,7 @@
 static int severity(const struct record *record)
 {
 	switch (record->event) {
-	case EVENT_REFUSED:
+	case EVENT_THROTTLED:
 	case EVENT_EXHAUSTED:
 	case EVENT_REJECTED:
 	case EVENT_CONFIG_ERROR:
@@ -34,7 +34,9 @@ static int severity(const struct record *record)
 		return LOG_WARNING;
 	case EVENT_RETRYING:
 	case EVENT_RECOVERED:
+	case EVENT_REFILLED:
 	case EVENT_SPREAD:
+	case EVENT_MODE:
 		return LOG_NOTICE;
 	default:
 		return LOG_INFO;

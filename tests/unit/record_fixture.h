@@ -97,13 +97,13 @@ static struct destination destination;
 static struct sockaddr_in address;
 
 /* The record of the example in retrybudget(5), RECORDS. */
-static struct record refused(void)
+static struct record throttled(void)
 {
 	strcpy(destination.name, "db.internal:5432");
 	address = (struct sockaddr_in) { .sin_family = AF_INET, .sin_port = htons(5432) };
 	inet_pton(AF_INET, "10.1.0.5", &address.sin_addr);
 	return (struct record) {
-		.event = EVENT_REFUSED,
+		.event = EVENT_THROTTLED,
 		.destination = &destination,
 		.policy = "orders-db",
 		.address = (struct sockaddr *)&address,
@@ -113,10 +113,20 @@ static struct record refused(void)
 		.capacity = 10000,
 		.process_tokens = 93150,
 		.process_capacity = 100000,
-		.wait = 812 * NS_PER_MS + 999999,
+		.since = 30811 * NS_PER_MS,
+		.due = 812 * NS_PER_MS + 999999,
+		.why = "loop",
 		.err = ECONNREFUSED,
 	};
 }
+
+static const struct told sums = {
+	.attempts = 412,
+	.throttled = 371,
+	.refused = 371,
+	.held = 96,
+	.waited = 24012 * NS_PER_MS,
+};
 
 /* --- a log socket --- */
 

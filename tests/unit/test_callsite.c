@@ -100,7 +100,7 @@ Test(callsite, reused_descriptors_stay_untouched)
 		for (int i = 0; i < 8; i++)
 			if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0)
 				_exit(1);
-		record = refused();
+		record = throttled();
 		report(&record, NS_PER_S);
 		for (int fd = 0; fd < 16; fd++)
 			if (recv(fd, &byte, 1, MSG_DONTWAIT) != -1 || errno != EAGAIN)

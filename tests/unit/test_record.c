@@ -3,10 +3,12 @@
 #include "record_fixture.h"
 #include "sys/text.h"
 
-static const char *line_of(const struct record *record, uint64_t suppressed, const char *site)
+static const struct told nothing;
+
+static const char *line_of(const struct record *record, const struct told *told, const char *site)
 {
 	static char line[RECORD_MAX];
-	size_t n = record_format(line, sizeof(line), record, "orderd", suppressed, site);
+	size_t n = record_format(line, sizeof(line), record, "orderd", told, site);
 
 	cr_assert_eq(n, strlen(line));
 	return line;
@@ -14,15 +16,16 @@ static const char *line_of(const struct record *record, uint64_t suppressed, con
 
 Test(record, example)
 {
-	struct record record = refused();
+	struct record record = throttled();
 
-	cr_assert_str_eq(line_of(&record, 41, "orderd+0x1a2f,orderd+0x0f10"),
-	                 "event=refused prog=orderd dest=db.internal:5432 addr=10.1.0.5:5432 "
-	                 "policy=orders-db class=refused retry=7 tokens=0.0/10 "
-	                 "process_tokens=93.1/100 wait_ms=812 errno=ECONNREFUSED suppressed=41 "
+	cr_assert_str_eq(line_of(&record, &sums, "orderd+0x1a2f,orderd+0x0f10"),
+	                 "event=throttled prog=orderd dest=db.internal:5432 addr=10.1.0.5:5432 "
+	                 "policy=orders-db class=refused why=loop retry=7 tokens=0.0/10 "
+	                 "process_tokens=93.1/100 attempts=412 throttled=371 refused=371 held=96 "
+	                 "waited_ms=24012 since_ms=30811 due_ms=812 errno=ECONNREFUSED "
 	                 "site=orderd+0x1a2f,orderd+0x0f10");
 	record.observe = true;
-	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-refuse ") != NULL);
+	cr_assert(strstr(line_of(&record, &nothing, NULL), "event=would-throttle ") != NULL);
 }
 
 Test(record, other_events)
@@ -33,38 +36,57 @@ Test(record, other_events)
 
 	strcpy(destination.name, "dns:db.internal");
 	record.eai = EAI_AGAIN;
-	cr_assert_str_eq(line_of(&record, 0, NULL),
+	cr_assert_str_eq(line_of(&record, &nothing, NULL),
 	                 "event=attempt prog=orderd dest=dns:db.internal kind=first thread=4712 "
 	                 "eai=EAI_AGAIN");
 	record.retry = true;
 	record.thread = 0;
 	record.eai = 0;
 	record.err = 4000;
-	cr_assert_str_eq(line_of(&record, 0, ""),
+	cr_assert_str_eq(line_of(&record, &nothing, ""),
 	                 "event=attempt prog=orderd dest=dns:db.internal kind=retry errno=4000");
 	record = (struct record) { .event = EVENT_SPREAD,
 		                   .destination = &destination,
 		                   .observe = true,
 		                   .wait = 5 * NS_PER_S };
-	cr_assert_eq(strncmp(line_of(&record, 0, NULL), "event=would-spread prog=orderd dest=", 36),
-	             0);
-	cr_assert(strstr(line_of(&record, 0, NULL), " wait_ms=5000") != NULL);
+	cr_assert_eq(
+	    strncmp(line_of(&record, &nothing, NULL), "event=would-spread prog=orderd dest=", 36),
+	    0);
+	cr_assert(strstr(line_of(&record, &nothing, NULL), " wait_ms=5000") != NULL);
 	record = (struct record) { .event = EVENT_CONFIG_ERROR,
 		                   .file = "/etc/retrybudget.ini",
 		                   .line = 12,
 		                   .text = "unknown key 'flor': did you mean \"floor\"?" };
-	cr_assert_str_eq(line_of(&record, 0, NULL),
+	cr_assert_str_eq(line_of(&record, &nothing, NULL),
 	                 "event=config-error prog=orderd file=/etc/retrybudget.ini line=12 "
 	                 "msg=\"unknown key 'flor': did you mean \\x22floor\\x22?\"");
-	static const char *const names[] = { "loaded",         "config-error", "reloaded",
-		                             "attempt",        "retrying",     "refused",
-		                             "exhausted",      "recovered",    "rejected",
-		                             "scope",          "breaker-open", "breaker-half-open",
-		                             "breaker-closed", "spread" };
-	for (int event = EVENT_LOADED; event <= EVENT_SPREAD; event++) {
+	static const char *const names[] = {
+		"loaded",    "config-error", "reloaded",          "attempt",        "retrying",
+		"throttled", "exhausted",    "refilled",          "recovered",      "rejected",
+		"scope",     "breaker-open", "breaker-half-open", "breaker-closed", "spread",
+		"mode"
+	};
+	for (int event = EVENT_LOADED; event <= EVENT_MODE; event++) {
 		record = (struct record) { .event = (enum event)event };
 		cr_assert_str_eq(record_event(&record), names[event]);
 	}
+}
+
+/* The end of an outage says how long it was, and what no record has told yet. */
+Test(record, recovered)
+{
+	struct record record = throttled();
+
+	record = (struct record) { .event = EVENT_RECOVERED,
+		                   .destination = &destination,
+		                   .policy = "orders-db",
+		                   .streak = 9,
+		                   .tokens = 1250,
+		                   .capacity = 10000,
+		                   .since = 61002 * NS_PER_MS };
+	cr_assert_str_eq(line_of(&record, &(struct told) { .attempts = 3, .parked = 2 }, NULL),
+	                 "event=recovered prog=orderd dest=db.internal:5432 policy=orders-db "
+	                 "retry=9 tokens=1.2/10 attempts=3 parked=2 since_ms=61002");
 }
 
 Test(record, rejected)
@@ -80,11 +102,11 @@ Test(record, rejected)
 		                 .capacity = 10000,
 		                 .queue = 17 };
 
-	cr_assert_str_eq(line_of(&record, 412, NULL),
+	cr_assert_str_eq(line_of(&record, &(struct told) { .suppressed = 412 }, NULL),
 	                 "event=rejected prog=orderd listen=0.0.0.0:8080 policy=web "
 	                 "tokens=0.2/10 queue=17 suppressed=412");
 	record.observe = true;
-	cr_assert(strstr(line_of(&record, 0, NULL), "event=would-reject ") != NULL);
+	cr_assert(strstr(line_of(&record, &nothing, NULL), "event=would-reject ") != NULL);
 }
 
 static const char *address_text(const void *from, socklen_t len)
@@ -189,7 +211,7 @@ static const char *const text_fields[] = {
 static size_t line_with(char *out, size_t size, size_t field, const char *bytes)
 {
 	static struct sockaddr_un un;
-	struct record record = refused();
+	struct record record = throttled();
 	const char *prog = "orderd", *site = NULL;
 
 	switch (field) {
@@ -218,7 +240,7 @@ static size_t line_with(char *out, size_t size, size_t field, const char *bytes)
 		record.address = (struct sockaddr *)&un;
 		record.address_len = sizeof(un);
 	}
-	return record_format(out, size, &record, prog, 5, site);
+	return record_format(out, size, &record, prog, &sums, site);
 }
 
 static void check_hostile(const char *bytes)
@@ -226,7 +248,7 @@ static void check_hostile(const char *bytes)
 	for (size_t field = 0; field < TEXT_FIELDS; field++) {
 		static struct pairs pairs;
 		char line[RECORD_MAX];
-		const char *expected = "refused";
+		const char *expected = "throttled";
 		int of_that_name = 0;
 
 		line_with(line, sizeof(line), field, bytes);
@@ -337,8 +359,15 @@ Test(record, long_values_crowd_nothing_out)
 {
 	static struct pairs pairs;
 	char line[RECORD_MAX], big[2000];
-	struct record record = refused();
+	struct record record = throttled();
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	const struct told most = { INT64_C(999999999999),
+		                   INT64_C(999999999999),
+		                   INT64_C(999999999999),
+		                   INT64_C(999999999999),
+		                   INT64_C(999999999999),
+		                   INT64_MAX / 2,
+		                   0 };
 
 	memset(big, '\n', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
@@ -349,11 +378,13 @@ Test(record, long_values_crowd_nothing_out)
 	record.address_len = sizeof(un);
 	record.streak = record.tokens = record.capacity = INT64_MIN + 1;
 	record.process_tokens = record.process_capacity = INT64_MIN + 1;
-	record.wait = INT64_MAX;
+	record.due = record.since = INT64_MAX;
+	record.failure = FAILURE_UNREACHABLE;
+	record.why = "same-request";
 	record.err = EADDRNOTAVAIL;
-	record_format(line, sizeof(line), &record, big, UINT64_MAX, big);
+	record_format(line, sizeof(line), &record, big, &most, big);
 	cr_assert(parse(line, &pairs), "%s", line);
-	cr_assert_eq(pairs.count, 13, "%s", line);
+	cr_assert_eq(pairs.count, 20, "%s", line);
 	cr_assert_not_null(value_of(&pairs, "site"));
-	cr_assert_not_null(value_of(&pairs, "suppressed"));
+	cr_assert_not_null(value_of(&pairs, "errno"));
 }

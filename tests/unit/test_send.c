@@ -14,7 +14,7 @@ Test(send, syslog_datagram)
 	int before;
 
 	listen_at(LOG_TARGET_SYSLOG);
-	record = refused();
+	record = throttled();
 	before = open_descriptors();
 	errno = 4711;
 	report(&record, NS_PER_S);
@@ -48,33 +48,35 @@ Test(send, journal_datagram)
 	char line[RECORD_MAX];
 
 	listen_at(LOG_TARGET_JOURNAL);
-	record = refused();
+	record = throttled();
 	strcpy(destination.name, "a\nPRIORITY=0");
-	record_format(line, sizeof(line), &record, program_invocation_short_name, 0, NULL);
+	record_format(line, sizeof(line), &record, program_invocation_short_name,
+	              &(struct told) { 0 }, NULL);
 	report(&record, NS_PER_S);
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
 	snprintf(expected, sizeof(expected),
 	         "MESSAGE=%s\nPRIORITY=4\nSYSLOG_FACILITY=3\nSYSLOG_IDENTIFIER=retrybudget\n"
-	         "SYSLOG_PID=%d\nRETRYBUDGET_EVENT=refused\nRETRYBUDGET_DEST=a\\x0aPRIORITY=0\n",
+	         "SYSLOG_PID=%d\nRETRYBUDGET_EVENT=throttled\nRETRYBUDGET_DEST=a\\x0aPRIORITY=0\n",
 	         line, getpid());
 	cr_assert_str_eq(got, expected);
 	stop_listening();
 }
 
-Test(send, suppressed_through_report)
+Test(send, sums_through_report)
 {
 	struct record record;
 	char got[2048];
 
 	listen_at(LOG_TARGET_SYSLOG);
-	record = refused();
-	for (int i = 0; i < 100; i++)
-		report(&record, NS_PER_S + i);
-	report(&record, 32 * NS_PER_S);
+	record = throttled();
+	for (int i = 0; i < 101; i++) {
+		count(&destination.untold.throttled);
+		report(&record, i < 100 ? NS_PER_S + i : 32 * NS_PER_S);
+	}
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
-	cr_assert_null(strstr(got, "suppressed"));
+	cr_assert(strstr(got, " throttled=1 ") != NULL, "%s", got);
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
-	cr_assert(strstr(got, " suppressed=99") != NULL, "%s", got);
+	cr_assert(strstr(got, " throttled=100 ") != NULL, "%s", got);
 	cr_assert(next_datagram(got, sizeof(got)) < 0);
 	stop_listening();
 }
@@ -85,12 +87,13 @@ Test(send, nobody_listens)
 
 	listen_at(LOG_TARGET_SYSLOG);
 	stop_listening();
-	record = refused();
+	record = throttled();
+	destination.untold.throttled = 7;
 	errno = 4711;
 	report(&record, NS_PER_S);
 	cr_assert_eq(errno, 4711);
 	cr_assert_eq(region.lost_records, 1);
-	cr_assert_eq(destination.suppressed, 1);
+	cr_assert_eq(destination.untold.throttled, 7, "for the next to tell");
 	settings.target = LOG_TARGET_NONE;
 	report(&record, 100 * NS_PER_S);
 	cr_assert_eq(region.lost_records, 1, "nothing is lost where nothing is wanted");

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last verdicts on repeats of one destination, for `retrybudget explain`: a small ring in the
+ * region, written only after something has failed. Each word of a place carries the decision's
+ * number, so that a reader sees which belong together; a place that was torn, by a reader's timing
+ * or a writer's death, is passed over. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_REGION_DECISIONS_H
+#define RETRYBUDGET_REGION_DECISIONS_H
+
+#include "region/region.h"
+
+enum decision_verdict {
+	DECISION_WENT,          /* paid for */
+	DECISION_WENT_FREE,     /* needed no token */
+	DECISION_WENT_AS_PROBE, /* though nothing could pay */
+	DECISION_REFUSED,
+	DECISION_WOULD_REFUSE, /* and let through: observe, or what the file lets pass */
+	DECISION_VERDICTS,
+};
+
+enum decision_reason {
+	DECISION_NO_REASON,
+	DECISION_TOKENS,
+	DECISION_GATE,
+	DECISION_ASKED, /* by Retry-After */
+	DECISION_BREAKER,
+	DECISION_RATE,
+	DECISION_REASONS,
+};
+
+struct decision {
+	int64_t at; /* ns, precise to 1 ms */
+	int rule;   /* place in rules[], -1: none was asked */
+	enum decision_verdict verdict;
+	enum decision_reason reason; /* of one that was refused */
+	enum failure failure;        /* the last one */
+	int64_t streak;
+	int64_t tokens, process_tokens; /* mt that were left */
+	int64_t due, waited;            /* ns, cut at four hours */
+};
+
+#define DECISION_NUMBER_AT   48
+#define DECISION_NUMBER_MASK INT64_C(0x7fff)
+#define DECISION_VALUE_MASK  ((INT64_C(1) << DECISION_NUMBER_AT) - 1)
+
+static inline int64_t decision_cut(int64_t value, int bits)
+{
+	int64_t most = (INT64_C(1) << bits) - 1;
+
+	return value < 0 ? 0 : value > most ? most : value;
+}
+
+static inline void decision_put(struct destination *of, const struct decision *decision)
+{
+	int64_t number = atomic_fetch_add_explicit(&of->decided, 1, memory_order_relaxed);
+	struct decision_place *place = &of->decisions[(uint64_t)number % REGION_DECISIONS];
+	/* Shared memory may hold any number. */
+	int64_t tag = (int64_t)(((uint64_t)number + 1) & DECISION_NUMBER_MASK)
+	              << DECISION_NUMBER_AT;
+
+	STORE(place->words[0], tag | decision_cut(decision->at / NS_PER_MS, 48));
+	STORE(place->words[1],
+	      tag | decision_cut(decision->rule + 1, 8) << 40 | (int64_t)decision->verdict << 36 |
+	          (int64_t)decision->reason << 32 | decision_cut(decision->failure, 8) << 24 |
+	          decision_cut(decision->streak, 24));
+	STORE(place->words[2], tag | decision_cut(decision->tokens, 48));
+	STORE(place->words[3], tag | decision_cut(decision->process_tokens, 48));
+	STORE(place->words[4], tag | decision_cut(decision->due / NS_PER_MS, 24) << 24 |
+	                           decision_cut(decision->waited / NS_PER_MS, 24));
+}
+
+/* The last but `back` (0: the last). False: there is none, or it was torn. */
+static inline bool decision_get(const struct destination *of, int back, struct decision *out)
+{
+	int64_t number = LOAD(of->decided), words[REGION_DECISION_WORDS];
+	const struct decision_place *place;
+
+	if (back < 0 || back >= REGION_DECISIONS || number <= back)
+		return false;
+	number -= 1 + back;
+	place = &of->decisions[(uint64_t)number % REGION_DECISIONS];
+	for (int i = 0; i < REGION_DECISION_WORDS; i++) {
+		words[i] = LOAD(place->words[i]);
+		if (words[i] >> DECISION_NUMBER_AT != ((number + 1) & DECISION_NUMBER_MASK))
+			return false;
+		words[i] &= DECISION_VALUE_MASK;
+	}
+	*out = (struct decision) {
+		.at = words[0] <= INT64_MAX / NS_PER_MS ? words[0] * NS_PER_MS : 0,
+		.rule = (int)(words[1] >> 40 & 0xff) - 1,
+		.verdict = (enum decision_verdict)(words[1] >> 36 & 0xf),
+		.reason = (enum decision_reason)(words[1] >> 32 & 0xf),
+		.failure = (enum failure)(words[1] >> 24 & 0xff),
+		.streak = words[1] & 0xffffff,
+		.tokens = words[2],
+		.process_tokens = words[3],
+		.due = (words[4] >> 24) * NS_PER_MS,
+		.waited = (words[4] & 0xffffff) * NS_PER_MS,
+	};
+	return out->verdict < DECISION_VERDICTS && out->reason < DECISION_REASONS &&
+	       out->failure < FAILURE_COUNT;
+}
+
+#endif
