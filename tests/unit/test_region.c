@@ -26,7 +26,7 @@ static void make_base(uid_t user)
 	cr_assert_not_null(mkdtemp(base));
 	cr_assert_eq(chmod(base, 01777), 0);
 	snprintf(directory, sizeof(directory), "%s/retrybudget-%u", base, user);
-	snprintf(file, sizeof(file), "%s/default-v6", directory);
+	snprintf(file, sizeof(file), "%s/default-v9", directory);
 }
 
 static void remove_base(void)
@@ -470,7 +470,7 @@ Test(region, host_is_shared_by_what_starts_as_root)
 	cr_assert_eq(region->tally.attempts, 1);
 	cr_assert(in_child(is_left_out, NOBODY));
 	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
-	snprintf(file, sizeof(file), "%s/default-v6", directory);
+	snprintf(file, sizeof(file), "%s/default-v9", directory);
 	cr_assert_eq(stat(directory, &is), 0);
 	cr_assert_eq(is.st_mode & 07777, 0755);
 	cr_assert_eq(stat(file, &is), 0);
@@ -503,4 +503,59 @@ Test(region, host_directory_of_another_user)
 	cr_assert_not_null(why);
 	cr_assert(strstr(why, "changed by others") != NULL, "%s", why);
 	remove_base();
+}
+
+/* What is named for this process, mapped; and whether it is the file that was named. */
+static bool takes(int fd, ino_t inode, pid_t child, struct region **region)
+{
+	char text[96];
+	const char *why;
+	struct stat is;
+	int64_t magic = 0;
+
+	cr_assert_eq(fstat(fd, &is), 0);
+	snprintf(text, sizeof(text), "%d:%d:%ju:%d", getpid(), fd,
+	         (uintmax_t)(inode ? inode : is.st_ino), child);
+	region_hand(text);
+	*region = region_open(SCOPE_PROCESS, "default", &why);
+	cr_assert_not_null(*region);
+	if (is.st_size >= (off_t)sizeof(magic))
+		cr_assert_eq(pread(fd, &magic, sizeof(magic), 0), sizeof(magic));
+	return magic == REGION_MAGIC;
+}
+
+Test(region, one_that_is_handed_on_is_taken_by_whom_it_is_for)
+{
+	int fd = region_make_file(), open_one = memfd_create("retrybudget", 0);
+	struct region *region, *again;
+
+	cr_assert(fd >= 0 && open_one >= 0);
+	cr_assert_eq(ftruncate(open_one, sizeof(struct region)), 0);
+	cr_expect_not(takes(open_one, 0, getpid(), &region), "its owner can shorten it");
+	cr_expect_not(takes(fd, 1, getpid(), &region), "another file has the number");
+	cr_expect_not(takes(fd, 0, getpid() + 1, &region), "another process");
+	cr_expect(takes(fd, 0, getpid(), &region));
+	region->identity.pid = 7;
+	strcpy(region->identity.program, "env");
+	region->tally.attempts = 5;
+	cr_expect(takes(fd, 0, getpid(), &again), "of a program that has become another");
+	cr_expect_eq(again->tally.attempts, 5);
+	cr_expect_eq(again->identity.pid, 0);
+	cr_expect_str_eq(again->identity.program, "");
+}
+
+Test(region, what_is_handed_on_may_be_anything)
+{
+	static const char *const texts[] = { "",          ":",
+		                             "1",         "1:2:3",
+		                             "1:2:3:",    "1:2:3:4x",
+		                             "-1:2:3:4",  "99999999999999999999:1:1:1",
+		                             "1:2:3:4:5", "::::" };
+	const char *why;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		region_hand(texts[i]);
+		cr_expect_not_null(region_open(SCOPE_PROCESS, "default", &why));
+		cr_expect_null(why);
+	}
 }
