@@ -17,9 +17,9 @@
 #include "admission/queue.h"
 
 #include "budget/policy.h"
-#include "pace/wait.h"
 #include "sys/cell.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 #include "sys/transient.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static bool host_waits(int listener)
 /* The timeout begins anew with each real accept, and counts from the first one for the program. */
 static bool time_is_left(const struct queue *queue)
 {
-	int64_t left = wait_timeout_of(queue->listener, SO_RCVTIMEO);
+	int64_t left = socket_timeout(queue->listener, SO_RCVTIMEO);
 
 	if (left >= INT64_MAX - 1)
 		return true;

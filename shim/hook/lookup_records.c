@@ -5,7 +5,7 @@
  * failure differs: NXDOMAIN and an empty answer are answers, for every type. Who asks for records
  * asks a question to which "no" is a good reply and often the usual one: a sender's address in a
  * block list (type A), an MX, SRV, TLSA or TXT record that a domain need not have, an AAAA of an
- * IPv4 host. To getaddrinfo "no such host" is the failure of something that the host wanted to
+ * IPv4 host. To getaddrinfo "no such host" is the failure of something that the program wanted to
  * reach. What remains is what a resolver in trouble says: SERVFAIL, a time-out, REFUSED and the
  * like.
  *

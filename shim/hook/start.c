@@ -2,7 +2,10 @@
 /* The constructor: the only place that allocates, reads the environment, and takes its time. */
 #include "config/config.h"
 #include "config/current.h"
+#include "config/scope.h"
+#include "dest/lineage.h"
 #include "hook/hook.h"
+#include "hook/inject.h"
 #include "hook/load.h"
 #include "hook/tls.h"
 #include "region/identity.h"
@@ -16,6 +19,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 /* Tells a second copy of the library that there is a first (HAZARDS 8). By the exported name each
@@ -44,6 +49,14 @@ static bool nothing_to_do(const struct config *config)
 	return config->general.reload == 0;
 }
 
+#ifdef RTLD_DEEPBIND
+static void before_load(void)
+{
+	thread_reads_unknown();
+	tls_prepare();
+}
+#endif
+
 static void start(void)
 {
 	bool secure = getauxval(AT_SECURE) != 0, knows_forks;
@@ -55,6 +68,8 @@ static void start(void)
 		return;
 	}
 	config = config_start(secure);
+	if (!secure)
+		region_hand(getenv(REGION_VARIABLE));
 	if (nothing_to_do(config)) {
 		shim_state = STATE_OFF;
 		return;
@@ -68,15 +83,20 @@ static void start(void)
 		return;
 	}
 	identity_write(shim_region, shim_scope_note ? SCOPE_PROCESS : scope, config);
+	if (scope != SCOPE_PROCESS && !shim_scope_note)
+		lineage_setup(strcmp(config->general.share, SHARE_DEFAULT) != 0);
 #ifdef RTLD_DEEPBIND
 	if (config->general.deepbind == DEEPBIND_STRIP)
 		load_strip_deepbind();
+	load_call_first(before_load);
 #endif
 	if (config->log.trace > 0)
 		callsite_prepare();
 	report_settings(&config->log, shim_region);
 	tls_start();
 	forks_prepare();
+	if (!secure)
+		inject_prepare();
 	if (!knows_forks)
 		fault_count();
 	shim_state = STATE_READY;

@@ -14,7 +14,6 @@
 #include "conn/tls_session.h"
 #include "conn/tls_traffic.h"
 #include "hook/imports.h"
-#include "hook/load.h"
 #include "hook/request.h"
 #include "report/record.h"
 #include "report/report.h"
@@ -40,7 +39,7 @@ static const struct import imports[] = {
 
 _Static_assert(sizeof(imports) / sizeof(*imports) <= IMPORTS_MOST, "more than are looked for");
 
-static void place(void)
+void tls_prepare(void)
 {
 	if (!config_current()->tls)
 		return;
@@ -54,15 +53,12 @@ static void place(void)
 void tls_place(void)
 {
 	if (thread_is_of_first())
-		place();
+		tls_prepare();
 }
 
 void tls_start(void)
 {
-	place();
-#ifdef RTLD_DEEPBIND
-	load_call_first(place);
-#endif
+	tls_prepare();
 	if (config_current()->tls && pthread_atfork(tls_place, NULL, NULL) != 0)
 		fault_count();
 }

@@ -10,6 +10,10 @@
  */
 void tls_start(void);
 
+/* Where it is looked for: places the hooks in what is loaded. Before dlopen, under the loader's
+ * lock soon; in a forked child, too. */
+void tls_prepare(void);
+
 /* Plug-ins may have come since. Async-signal-safe but for the loader's lock (hook/imports.h). */
 void tls_place(void);
 

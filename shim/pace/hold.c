@@ -7,6 +7,7 @@
 #include "pace/answer.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
+#include "sys/socket_timeout.h"
 #include "sys/fault.h"
 #include "sys/real.h"
 #include "sys/thread.h"
@@ -16,7 +17,7 @@
 
 int64_t wait_bound_of(int fd)
 {
-	return fd < 0 ? INT64_MAX : wait_timeout_of(fd, SO_SNDTIMEO);
+	return fd < 0 ? INT64_MAX : socket_timeout(fd, SO_SNDTIMEO);
 }
 
 static int64_t length_of(const struct attempt *try, int64_t own_bound)

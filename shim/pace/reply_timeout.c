@@ -5,6 +5,7 @@
 #include "config/current.h"
 #include "conn/flight.h"
 #include "pace/wait.h"
+#include "sys/socket_timeout.h"
 #include "sys/cell.h"
 #include "sys/memory.h"
 #include "sys/real.h"
@@ -40,7 +41,7 @@ static bool waits_longer(int fd, int64_t time)
 {
 	int flags = real.fcntl(fd, F_GETFL, 0);
 
-	return flags >= 0 && !(flags & O_NONBLOCK) && wait_timeout_of(fd, SO_RCVTIMEO) > time;
+	return flags >= 0 && !(flags & O_NONBLOCK) && socket_timeout(fd, SO_RCVTIMEO) > time;
 }
 
 /* 0: there is something to read. ETIMEDOUT: the time is over. EINTR: a handler ended it, and did

@@ -16,6 +16,8 @@
  */
 #include "pace/wait.h"
 
+#include "region/state.h"
+#include "region/steering.h"
 #include "sys/real.h"
 #include "sys/shelter.h"
 
@@ -24,7 +26,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 enum handlers {
@@ -139,21 +140,6 @@ static int slice(int64_t length)
 	return err;
 }
 
-int64_t wait_timeout_of(int fd, int name)
-{
-	struct timeval timeout = { 0 };
-	socklen_t len = sizeof(timeout);
-	int64_t seconds;
-
-	if (real.getsockopt(fd, SOL_SOCKET, name, &timeout, &len) != 0 ||
-	    (timeout.tv_sec == 0 && timeout.tv_usec == 0))
-		return INT64_MAX;
-	seconds = timeout.tv_sec;
-	if (seconds >= INT64_MAX / NS_PER_S)
-		return INT64_MAX - 1;
-	return seconds * NS_PER_S + (int64_t)timeout.tv_usec * 1000;
-}
-
 enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 {
 	enum wait_end end = WAIT_OVER;
@@ -171,6 +157,10 @@ enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 		if (budget && atomic_load_explicit(&budget->streak, memory_order_relaxed) == 0 &&
 		    breaker_is_closed(&budget->breaker)) {
 			end = WAIT_RELEASED;
+			break;
+		}
+		if (steering_asks(shim_region)) {
+			end = WAIT_STEERED;
 			break;
 		}
 		ended = slice(deadline - now > WAIT_SLICE ? WAIT_SLICE : deadline - now);

@@ -14,6 +14,7 @@ enum wait_end {
 	WAIT_OVER,
 	WAIT_INTERRUPTED, /* a handler of the program's ran */
 	WAIT_RELEASED,    /* the destination came back: the streak ended while we waited */
+	WAIT_STEERED,     /* an operator has asked for something, perhaps for no waits */
 	WAIT_IMPOSSIBLE,  /* a sandbox allows no call that waits */
 };
 
@@ -22,14 +23,9 @@ enum wait_end {
  * told which of them ran: false. Async-signal-safe. */
 bool wait_restarts(void);
 
-/* The socket's own bound on calls that block (name: SO_SNDTIMEO, SO_RCVTIMEO), in ns; INT64_MAX if
- * it has none. One that is longer than can be said, as programs make that mean never by it, is one
- * less: the kernel treats it as a bound still. One system call; errno may change. */
-int64_t wait_timeout_of(int fd, int name);
-
 /* Waits until deadline (ns, CLOCK_MONOTONIC), or until the budget's streak has ended and its
- * breaker is closed (NULL: only the deadline ends it). A cancellation point. errno is left alone.
- */
+ * breaker is closed (NULL: not for that), or an operator asks for something. A cancellation point.
+ * errno is left alone. */
 enum wait_end wait_until(int64_t deadline, const struct budget *budget);
 
 #endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The failures are real ones: the kernel is given another address, on this machine, that refuses or
+ * that never answers, so that a socket which does not block, its poll and its SO_ERROR say what
+ * they would say in an outage. A program of which nothing is asked has no instruction of this on
+ * its way: it is put into the table of real calls.
+ */
+#include "hook/inject.h"
+
+#include "conn/sockets.h"
+#include "dest/destinations.h"
+#include "pace/sinkhole.h"
+#include "region/state.h"
+#include "sys/real.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef IPV6_MINHOPCOUNT
+#define IPV6_MINHOPCOUNT 73
+#endif
+#define DEAF 255 /* of TTL: above what any answer from loopback has, which is 64 */
+
+static struct inject_plan plans[INJECT_LINES];
+static _Atomic(int32_t) made[INJECT_LINES];
+static int plan_count;
+
+static bool is_stream(int fd)
+{
+	int type = 0;
+	socklen_t len = sizeof(type);
+
+	return real.getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_STREAM;
+}
+
+/* The program asks how its last connect went: that is no other attempt. */
+static bool is_question(int fd)
+{
+	const struct socket_entry *entry = socket_find(fd);
+
+	return entry && LOAD(entry->state) != SOCKET_NONE && !LOAD(entry->calling);
+}
+
+static enum inject_kind next_for(int fd, const struct sockaddr *to, socklen_t len)
+{
+	const struct destination *destination;
+	char name[REGION_NAME];
+	struct address address;
+	struct name_hit hit;
+
+	if (!shim_ready() || !address_read(&address, to, len) || !is_stream(fd) || is_question(fd))
+		return INJECT_NOTHING;
+	destination = destination_of(&address, &hit, monotonic());
+	memcpy(name, destination->name, sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (int i = 0; i < plan_count; i++)
+		if (inject_means(&plans[i], name)) {
+			int32_t number = atomic_load(&made[i]);
+
+			if (number < INT32_MAX)
+				number = atomic_fetch_add(&made[i], 1);
+			return inject_step(&plans[i], number);
+		}
+	return INJECT_NOTHING;
+}
+
+static void set_deaf(int fd, int ttl)
+{
+	(void)real.setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof(ttl));
+	(void)real.setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &ttl, sizeof(ttl));
+}
+
+/* A socket that has hung before is to hear again. */
+static void undo(int fd)
+{
+	int value = 0;
+	socklen_t len = sizeof(value);
+
+	if (real.getsockopt(fd, IPPROTO_IP, IP_MINTTL, &value, &len) == 0 && value == DEAF)
+		set_deaf(fd, 0);
+}
+
+static int fail(int fd, const struct sockaddr *to, socklen_t len, bool hang)
+{
+	struct sockaddr_in6 nowhere;
+	socklen_t nowhere_len = to->sa_family == AF_UNIX ? 0 : sinkhole_find(fd, to, len, &nowhere);
+
+	if (nowhere_len == 0) { /* of a unix socket: it is refused at once by nature */
+		errno = ECONNREFUSED;
+		return -1;
+	}
+	if (hang)
+		set_deaf(fd, DEAF);
+	return libc_own.connect(fd, (const struct sockaddr *)&nowhere, nowhere_len);
+}
+
+static int inject_connect(int fd, const struct sockaddr *to, socklen_t len)
+{
+	int saved = errno;
+	enum inject_kind kind = next_for(fd, to, len);
+
+	if (kind == INJECT_UNREACHABLE) {
+		errno = EHOSTUNREACH;
+		return -1;
+	}
+	if (kind != INJECT_NOTHING) {
+		undo(fd);
+		errno = saved;
+		return fail(fd, to, len, kind == INJECT_HANG);
+	}
+	if (!is_question(fd))
+		undo(fd);
+	errno = saved;
+	return libc_own.connect(fd, to, len);
+}
+
+void inject_prepare(void)
+{
+	const char *line = getenv(INJECT_VARIABLE), *end;
+
+	for (; line && *line && plan_count < INJECT_LINES; line = end + (*end == '\n')) {
+		end = line + strcspn(line, "\n");
+		if (!inject_parse(line, &plans[plan_count]))
+			plan_count++;
+	}
+	if (plan_count == 0)
+		return;
+	real.connect = inject_connect;
+#ifdef __GLIBC__
+	real.__connect = inject_connect;
+#endif
+}
