@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The destinations of which this process has noted something: a bit for each. All-zero is valid. A
+ * destination that has made room for another keeps the bit: a hint. */
+#ifndef RETRYBUDGET_DEST_FIRSTS_H
+#define RETRYBUDGET_DEST_FIRSTS_H
+
+#include "region/region.h"
+#include "sys/thread.h"
+
+struct firsts {
+	_Atomic(int32_t) process; /* a forked child's are its own */
+	_Atomic(uint32_t) slots[REGION_DESTINATIONS / 32];
+};
+
+/* Notes this destination (its slot). True if it is for the first time. */
+static inline bool firsts_note(struct firsts *firsts, uint32_t slot)
+{
+	uint32_t bit = UINT32_C(1) << slot % 32;
+	int32_t process = thread_process();
+
+	if (LOAD(firsts->process) != process) {
+		for (size_t i = 0; i < REGION_DESTINATIONS / 32; i++)
+			STORE(firsts->slots[i], 0);
+		STORE(firsts->process, process);
+	}
+	return !(atomic_fetch_or_explicit(&firsts->slots[slot % REGION_DESTINATIONS / 32], bit,
+	                                  memory_order_relaxed) &
+	         bit);
+}
+
+#endif
