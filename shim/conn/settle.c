@@ -9,6 +9,7 @@
 #include "conn/feedback.h"
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
+#include "conn/unseen.h"
 #include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
@@ -273,7 +274,7 @@ void attempt_hung_up(int fd, int how)
 		return;
 	}
 	if (attempt_is_ours(entry))
-		tcp_info_ask(fd, entry);
+		unseen_ask(fd, entry);
 	/* A read of 0 from now on is the host's own doing. */
 	socket_move(fd, entry, LOAD(entry->state), ON_HUNG_UP);
 }
@@ -301,7 +302,7 @@ void attempt_end(int fd)
 	if (LOAD(entry->traits) & TRAIT_SHARED && socket_shared(fd, entry)) {
 		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
 	} else {
-		tcp_info_ask(fd, entry);
+		unseen_ask(fd, entry);
 		if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT))
 			flight_end(entry);
 	}

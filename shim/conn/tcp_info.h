@@ -7,14 +7,34 @@
 #define RETRYBUDGET_CONN_TCP_INFO_H
 
 #include "conn/sockets.h"
+#include "sys/arithmetic.h"
 
-/* What became of a tracked socket whose outcome is open, as the kernel knows it (TCP_INFO):
- * counts it and moves the entry on. Called when the host is about to give the number up. */
-void tcp_info_ask(int fd, struct socket_entry *entry);
+#include <linux/tcp.h>
 
-/* True if the host has waited long enough for an answer to call it a timeout: a second since it
+/* A program that waited this long (ns) for an answer and then hung up has met a timeout
+ * (shim/README.md). */
+#define TCP_INFO_LONG_WAIT NS_PER_S
+
+/* Of tcpi_state, which only the kernel's own headers name. */
+enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
+
+/* Asks it all. False: this is no TCP, or nothing may be asked. One system call; errno may change.
+ */
+bool tcp_info(int fd, struct tcp_info *info);
+
+/* True if the peer has acknowledged every byte sent; the SYN counts as one more. */
+bool tcp_info_has_taken(const struct tcp_info *info);
+
+/* ns from what was sent last to what came last, -1 = nobody knows: something was sent since. */
+int64_t tcp_info_answered_in(const struct tcp_info *info);
+
+/* True if the program has waited long enough for an answer to call it a timeout: a second since it
  * last sent, or since it connected, or far longer than answers take. One system call. */
 bool tcp_info_waited(int fd, const struct socket_entry *entry);
+
+/* True if the kernel knows the connection, or its connect, to go on: a call that says it has ended
+ * was about another. One system call. */
+bool tcp_info_goes_on(int fd);
 
 /* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then
  * the peer had the request when it closed, otherwise it had closed before. One system call. */

@@ -9,6 +9,7 @@
 #include "conn/feedback.h"
 #include "conn/settle.h"
 #include "conn/tcp_info.h"
+#include "conn/unseen.h"
 #include "conn/traffic.h"
 #include "sys/cell.h"
 
@@ -80,6 +81,6 @@ void tls_traffic_close_notify(int fd)
 	if (!entry || !(LOAD(entry->traits) & TRAIT_HANDSHAKE_DONE) || !attempt_is_ours(entry))
 		return;
 	if (LOAD(entry->state) == SOCKET_ASKED && (LOAD(entry->traits) & waiting) == waiting)
-		tcp_info_ask(fd, entry);
+		unseen_ask(fd, entry);
 	trait_add(entry, TRAIT_FINISHED);
 }

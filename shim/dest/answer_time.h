@@ -3,7 +3,8 @@
  * What a wait that the program gave up says of the server. A quiet second alone says nothing: who
  * writes one way is never answered, and a long poll ends when its client has had enough. So how
  * soon the destination answers is learned, and a wait is a timeout where it has lasted ten times as
- * long. Async-signal-safe.
+ * long. And how soon its failures come: what is told one by us must not be slowed down by more.
+ * Async-signal-safe.
  */
 #ifndef RETRYBUDGET_DEST_ANSWER_TIME_H
 #define RETRYBUDGET_DEST_ANSWER_TIME_H
@@ -13,16 +14,23 @@
 /* An answer came, took ns after it was asked for; < 0: nobody knows. */
 void answer_time_answered(struct destination *destination, int64_t took);
 
+/* A real attempt there has failed, took ns after it went; < 0: nobody knows. */
+void answer_time_failed(struct destination *destination, int64_t took);
+
+/* How long real attempts there take to fail, in ns; INT64_MAX: nobody knows. */
+int64_t answer_time_failing(const struct destination *destination);
+
 /* True if a wait of so many ns is far longer than answers take. */
 bool answer_time_is_long(const struct destination *destination, int64_t waited);
 
-/* True if such a wait, that the host has ended, is a timeout: of less than a second it is the third
- * time running, with no answer in between. To be asked once for each wait. */
-bool answer_time_is_timeout(struct destination *destination, int64_t waited);
+/* True if such a wait, that the program has ended, is a timeout: of less than a second it is the
+ * third time running, with no answer in between. To be asked once for each wait. */
+bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now);
 
-/* The host gave up a connect that had not had a second, with no other under way. True: the third
- * time running, with no answer in between: it never meant to wait for longer. */
-bool answer_time_gave_up(struct destination *destination);
+/* The program gave up a connect that had not had a second, with no other under way. True: the third
+ * time running, each within a minute of the last and with no answer in between: it never meant to
+ * wait for longer. now: ns, CLOCK_MONOTONIC. */
+bool answer_time_gave_up(struct destination *destination, int64_t now);
 
 /* The peer ended a connection of which the program wanted nothing that can be seen. True: the tenth
  * time in a second, or something has failed there and nothing was answered since. */

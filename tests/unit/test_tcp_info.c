@@ -418,12 +418,30 @@ Test(tcp_info, learns_how_soon_answers_come)
 	answer_time_answered(talk.destination, first + 800 * NS_PER_MS);
 	cr_expect(talk.destination->answer_time > first + 50 * NS_PER_MS &&
 	          talk.destination->answer_time < first + 200 * NS_PER_MS);
-	cr_expect_not(answer_time_is_timeout(talk.destination, 999 * NS_PER_MS));
-	cr_expect(answer_time_is_timeout(talk.destination, 100 * NS_PER_S));
+	cr_expect_not(answer_time_is_timeout(talk.destination, 999 * NS_PER_MS, 0));
+	cr_expect(answer_time_is_timeout(talk.destination, 100 * NS_PER_S, 0));
 	talk.destination->answer_time = INT64_MIN; /* corrupted */
-	cr_expect_not(answer_time_is_timeout(talk.destination, 100 * NS_PER_S));
+	cr_expect_not(answer_time_is_timeout(talk.destination, 100 * NS_PER_S, 0));
 	answer_time_answered(talk.destination, NS_PER_MS);
 	cr_expect_eq(talk.destination->answer_time, NS_PER_MS);
+}
+
+/* A program that gives up early each time means it; one that does so now and then has changed its
+ * mind. */
+Test(tcp_info, connects_given_up_early_add_up_only_within_a_minute_of_each_other)
+{
+	struct destination destination = { 0 };
+
+	for (int64_t hour = 1; hour < 10; hour++)
+		cr_expect_not(answer_time_gave_up(&destination, hour * 3600 * NS_PER_S));
+	cr_expect_not(answer_time_gave_up(&destination, (9 * 3600 + 60) * NS_PER_S));
+	cr_expect(answer_time_gave_up(&destination, (9 * 3600 + 120) * NS_PER_S));
+	answer_time_answered(&destination, -1);
+	cr_expect_not(answer_time_gave_up(&destination, (9 * 3600 + 121) * NS_PER_S));
+	destination.gave_up = INT64_MIN; /* corrupted */
+	cr_expect_not(answer_time_gave_up(&destination, 10 * 3600 * NS_PER_S));
+	destination.gave_up = INT64_MAX;
+	cr_expect_not(answer_time_gave_up(&destination, 10 * 3600 * NS_PER_S));
 }
 
 /* The success of a one-way life is taken back where the peer ends it without a word. */
@@ -542,4 +560,42 @@ Test(tcp_info, another_socket_on_the_number_is_not_judged)
 	cr_assert_eq(dup2(other.host, old.host), old.host);
 	host_close(old.host);
 	EXPECT_NOTHING(old.destination);
+}
+
+/* Who asks whether somebody is there, or says a line and goes, is never answered by bytes. */
+static void is_back(enum failure failure, const char *words, bool waits, bool success)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->budget.streak = 3;
+	talk.destination->last_failure = failure;
+	talk.destination->last_unmet = failure == FAILURE_REFUSED;
+	if (words)
+		host_send(talk.host, words);
+	if (waits)
+		usleep(80000);
+	host_close(talk.host);
+	cr_expect_eq(talk.destination->budget.streak, success ? 0 : 3);
+	cr_expect_eq(talk.destination->tally.successes, success);
+}
+
+Test(tcp_info, a_connect_left_at_once_after_connects_failed_is_a_success)
+{
+	is_back(FAILURE_REFUSED, NULL, false, true);
+}
+
+Test(tcp_info, a_line_said_at_once_after_connects_failed_is_a_success)
+{
+	is_back(FAILURE_REFUSED, "metric 1", false, true);
+}
+
+Test(tcp_info, a_connect_left_after_a_wait_is_nothing)
+{
+	is_back(FAILURE_REFUSED, NULL, true, false);
+}
+
+/* There connects have worked all along. */
+Test(tcp_info, a_connect_left_at_once_after_answers_failed_is_nothing)
+{
+	is_back(FAILURE_DROPPED, NULL, false, false);
 }
