@@ -6,8 +6,10 @@
 #include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "dest/demand.h"
+#include "dest/lineage.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "report/record.h"
 #include "report/refresh.h"
@@ -32,26 +34,15 @@ static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 	return failed != hit->place ? hit->untried : good && good != hit->place;
 }
 
-/* A failure lies so far back that what comes now has nothing to do with it. */
-#define QUIET (10 * NS_PER_S)
-
-static bool is_quiet(const struct attempt *try)
-{
-	const struct budget *budget = try->account.budget;
-	int64_t failed_at = LOAD(budget->failed_at);
-
-	if (failed_at == 0 || failed_at < try->began - try->account.policy->horizon)
-		return true;
-	return LOAD(budget->streak) <= 0 && failed_at < try->began - QUIET;
-}
-
 /* After one failure of a destination that answers, this may be its thread's next work as well,
- * unless the server has asked to be left alone. */
+ * unless the server has asked to be left alone. Of failures that are replies requests tell. */
 static bool may_be_next(const struct attempt *try)
 {
 	const struct allowance *allowance = &try->account.budget->allowance;
+	bool replied = LOAD(try->trial.destination->last_failure) == FAILURE_STATUS;
 
-	return LOAD(allowance->failed) <= 1 && allowance_is_answering(allowance, try->began) &&
+	return (replied || LOAD(allowance->failed) <= 1) &&
+	       allowance_is_answering(allowance, try->began) &&
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
@@ -62,6 +53,7 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
+	bool polls, returns;
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
@@ -70,11 +62,21 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 	    !profile_has_no_excuse(destination) && !demand_serves_many();
 	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
-	evidence->again =
-	    try->answered.number > 0 && (profile_is_shared(destination) ||
-	                                 profile_tries_again(destination, try->answered.number));
-	evidence->loop = tries_loop(slot, LOAD(try->account.budget->began_at)) &&
-	                 LOAD(try->account.budget->streak) > 0 && !may_be_next(try);
+	polls = budget_asked_wait(&try->account, try->began) <= 0 &&
+	        failures_is_answered(destination, try->answered.fingerprint, try->began);
+	evidence->again = try->answered.number > 0 && !polls &&
+	                  profile_tries_again(destination, try->answered.number);
+	/* Who was throttled in an outage is on his way back as long as there is one. */
+	returns = ramp_is_on(&try->account.budget->ramp, try->began);
+	evidence->loop = !polls && tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
+	if (returns || (LOAD(try->account.budget->streak) > 0 &&
+	                !allowance_is_answering(&try->account.budget->allowance, try->began))) {
+		enum lineage lineage = lineage_of(destination, slot, policy->horizon, try->began);
+
+		evidence->stranger = lineage == LINEAGE_STRANGER;
+		evidence->lineage = lineage == LINEAGE_SAME;
+	}
 }
 
 /* Of a destination that has failed lately. */
@@ -84,6 +86,8 @@ static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit
 
 	look_at(try, slot, hit, &evidence);
 	try->rule = rule_for(&evidence);
+	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
+	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;
 	try->excused = evidence.demand && try->rule->says == KIND_NEW;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
@@ -103,6 +107,11 @@ static inline __attribute__((always_inline)) void note(struct attempt *try)
 	try->trial.counted = try->answered.number == 0 && !try->answered.passed;
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
+	if (LOAD(try->account.budget->streak) > 0 ||
+	    breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
+		count(&destination->untold.attempts);
+	if (LOAD(destination->exhausted) != 0)
+		outcome_refilled(destination, &try->account, try->label, try->began);
 	if (try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
 		try->trial.fingerprint = try->answered.fingerprint;
@@ -140,7 +149,7 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit)
 {
 	uint32_t slot = destination_slot(try->trial.destination);
 
-	if (is_quiet(try)) {
+	if (budget_is_quiet(&try->account, try->began)) {
 		try->rule = RULE_QUIET;
 		demand_tried(slot);
 	} else {
@@ -322,9 +331,9 @@ void attempt_start(const struct attempt *try)
 	if (!entry)
 		return;
 	/* Not our own wait. */
-	STORE(entry->since, try->admitted                                      ? try->admitted
-	                    : try->trial.retry || policy->reconnect_spread > 0 ? monotonic()
-	                                                                       : try->began);
+	STORE(entry->since, try->admitted                              ? try->admitted
+	                    : try->trial.retry || policy->bounds_first ? monotonic()
+	                                                               : try->began);
 	STORE(entry->began, try->began);
 	STORE(entry->process, thread_process());
 	STORE(entry->slot, destination_slot(try->trial.destination));

@@ -35,15 +35,18 @@ struct attempt {
 	/* Refused: the errno, or EAI_ code, that the program is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
-	bool paid;    /* a retry, with tokens */
-	bool permit;  /* of a half-open breaker */
-	bool repeats; /* the very datagram, or question, that is unanswered */
-	bool unclear; /* a retry that goes free within the allowance */
-	bool excused; /* new work, because somebody had asked */
-	bool status;  /* a connect that only asks how the last one went */
+	bool paid;      /* a retry, with tokens */
+	bool permit;    /* of a half-open breaker */
+	bool repeats;   /* the very datagram, or question, that is unanswered */
+	bool unclear;   /* a retry that goes free within the allowance */
+	bool lineage;   /* a repeat of what another process did: the first of its own */
+	bool over_rate; /* refused by the policy's rate alone */
+	bool excused;   /* new work, because somebody had asked */
+	bool status;    /* a connect that only asks how the last one went */
 	bool is_unix;
 	bool is_datagram;
 	bool is_request; /* on a kept connection */
+	bool parked;     /* refused, and the program is told later */
 	bool passes;     /* goes whatever is decided, because the file says so */
 	bool timed;      /* a connect_timeout is on its socket */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */

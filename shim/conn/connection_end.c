@@ -15,8 +15,12 @@ bool connection_failed(int fd, struct socket_entry *entry, enum socket_state fro
 
 	if (!counts)
 		return moved;
-	if (moved)
+	if (moved) {
+		trial.unmet = event == ON_CALL_FAILED || event == ON_CONNECT_TIMED_OUT ||
+		              event == ON_UNREACHED ||
+		              (event == ON_ERROR_TOLD && from == SOCKET_CONNECTING);
 		outcome_failure(&trial, failure, err, 0);
+	}
 	flight_give_back(&trial, kept);
 	return moved;
 }

@@ -91,6 +91,9 @@ out:
 	return fingerprint;
 }
 
+/* Where another thread's request went meanwhile, on this connection or on one that has been given
+ * the number, its exchange is taken back instead: the outcome of that one is not seen, and counts
+ * as nothing. */
 void exchange_take_back(int fd)
 {
 	struct socket_entry *entry = socket_find(fd);

@@ -4,6 +4,7 @@
 
 #include "config/current.h"
 #include "conn/connection_end.h"
+#include "conn/data_connection.h"
 #include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "conn/loss.h"
@@ -11,13 +12,20 @@
 #include "conn/tcp_info.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
+#include "dest/failures.h"
 #include "region/counters.h"
 #include "region/state.h"
+#include "region/steering.h"
+#include "report/refresh.h"
 #include "sys/cell.h"
 #include "sys/real.h"
 
 #include <errno.h>
 #include <fcntl.h>
+
+/* The program has gone on waiting after a timeout of its own: those are ticks, between which it
+ * looks after something else, and say nothing of the peer until it hangs up. */
+static _Atomic(bool) waits_on;
 
 bool exchange_end_wanted(const struct socket_entry *entry, struct trial *trial,
                          struct account *account)
@@ -35,14 +43,24 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 	struct trial trial;
 
 	uint32_t changes = (uint32_t)LOAD(shim_region->changes);
+	uint32_t fingerprint = LOAD(entry->fingerprint);
 
+	/* Who asks has raised `changes`, or a healthy connection would never look. */
+	if (steering_waits(shim_region))
+		refresh(monotonic());
 	if (first && demand_has_refusals())
 		demand_count_served(monotonic());
+	if ((LOAD(entry->traits) & (TRAIT_TIMED_OUT | TRAIT_REPLY_TIMEOUT)) == TRAIT_TIMED_OUT)
+		STORE(waits_on, true);
 	trait_add(entry, TRAIT_SERVED);
 	if (!socket_move(fd, entry, state, ON_REPLY))
 		return;
-	if (first && trial_of(entry, &trial))
-		answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
+	if ((first || fingerprint) && trial_of(entry, &trial)) {
+		if (first)
+			answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
+		if (fingerprint)
+			failures_answered(trial.destination, fingerprint, monotonic());
+	}
 	atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PARTIAL));
 	if (exchange_end_wanted(entry, &trial, &account)) {
 		if (socket_believe(fd, entry)) {
@@ -190,18 +208,22 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
-	bool connecting;
+	bool connecting, idle;
 
+	/* The call began on another connection, which had the number until dup2 or close gave it
+	 * away meanwhile. */
+	if (tcp_info_goes_on(fd))
+		return;
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
 	 * peer never acknowledged the request that met a closed connection, and a reset that
 	 * answers it reads as EPIPE. ECONNRESET says that the connection was whole until then, even
 	 * where the reset came before any acknowledgement. */
-	bool idle = traits & TRAIT_TIMED_OUT ||
-	            (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	            (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
-	            (traits & TRAIT_SERVED &&
-	             (state == SOCKET_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
-
+	idle = traits & TRAIT_TIMED_OUT ||
+	       (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
+	       (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
+	       (failure == FAILURE_DROPPED && data_connection_is_over(fd, entry)) ||
+	       (traits & TRAIT_SERVED &&
+	        (state == SOCKET_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
 	if (idle || tcp_info_is_own(fd)) {
 		if (socket_move(fd, entry, state, ON_ENDED) && idle)
 			loss_seen(entry);
@@ -246,11 +268,24 @@ static void begun(int fd, struct socket_entry *entry, enum socket_state state, i
 		connection_failed(fd, entry, state, ON_CONNECT_TIMED_OUT, FAILURE_TIMEOUT, 0);
 }
 
+/* A timeout once the program has waited, not each tick of a short SO_RCVTIMEO. The answer may still
+ * come, so the state stays. */
+static void timed_out(int fd, struct socket_entry *entry)
+{
+	struct trial trial;
+
+	if (LOAD(entry->traits) & TRAIT_TIMED_OUT)
+		STORE(waits_on, true);
+	else if (!LOAD(waits_on) && tcp_info_waited(fd, entry) && socket_believe(fd, entry) &&
+	         trial_of(entry, &trial) &&
+	         !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
+		flight_timed_out(entry, &trial);
+}
+
 void exchange_end_error(int fd, struct socket_entry *entry, enum socket_state state, int err,
                         int flags)
 {
 	enum failure failure;
-	struct trial trial;
 
 	if (err == EINPROGRESS) {
 		if (state == SOCKET_OPEN)
@@ -259,13 +294,8 @@ void exchange_end_error(int fd, struct socket_entry *entry, enum socket_state st
 	}
 
 	if (err == EAGAIN) {
-		/* A timeout once the host has waited, not each tick of a short SO_RCVTIMEO. The
-		 * answer may still come, so the state stays. */
-		if (state != SOCKET_ANSWERED && !(LOAD(entry->traits) & TRAIT_TIMED_OUT) &&
-		    ran_out(fd, entry, flags) && tcp_info_waited(fd, entry) &&
-		    socket_believe(fd, entry) && trial_of(entry, &trial) &&
-		    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
-			flight_timed_out(entry, &trial);
+		if (state != SOCKET_ANSWERED && ran_out(fd, entry, flags))
+			timed_out(fd, entry);
 		return;
 	}
 	failure = failure_of(err, false);

@@ -17,14 +17,16 @@ static void is_again(struct socket_entry *entry, struct destination *destination
                      const struct unanswered *failure)
 {
 	uint32_t number = failure->number;
+	bool another = failure->owner != FAILURE_ANYONE && failure->owner != LOAD(entry->owner);
 
-	if (failure->counted)
+	/* Two threads may ask for the same, each for the first time. */
+	if (failure->counted && !another)
 		profile_tried_again(destination, number);
 	/* After a connect that was throttled most of the pause is ours. */
 	if (failure->counted && !failure->held)
 		profile_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
-		profile_answered(destination, failure->owner != LOAD(entry->owner));
+		profile_answered(destination, another);
 	STORE(entry->number, (uint8_t)(number < 255 ? number + 1 : number));
 	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
 	if (failure->counted)
@@ -130,8 +132,8 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
-	if (failures_claim_request(trial.destination, fingerprint, account.policy->horizon,
-	                           LOAD(entry->began), &other)) {
+	if (failures_claim_request(trial.destination, fingerprint, trial.owner,
+	                           account.policy->horizon, LOAD(entry->began), &other)) {
 		if (traits & TRAIT_RETRY)
 			failures_add(trial.destination, &answered);
 		is_again(entry, trial.destination, &other);
@@ -173,7 +175,7 @@ void feedback_late(struct socket_entry *entry, uint32_t fingerprint)
 	if (!trial_of(entry, &trial))
 		return;
 	destination_account(trial.destination, config_current(), &account);
-	if (failures_claim_request(trial.destination, fingerprint, account.policy->horizon,
-	                           LOAD(entry->began), &other))
+	if (failures_claim_request(trial.destination, fingerprint, trial.owner,
+	                           account.policy->horizon, LOAD(entry->began), &other))
 		is_again(entry, trial.destination, &other);
 }

@@ -13,6 +13,7 @@
 #include "conn/flight.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
+#include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
 #include "sys/real.h"
@@ -46,9 +47,14 @@ static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
 	               (allowance_has_answer(allowance, try->began) ? NONCES : NONCES_UNANSWERED);
 
 	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
-	evidence->same =
-	    !evidence->quiet && fingerprint &&
-	    failures_claim_request(destination, fingerprint, horizon, try->began, answered);
+	evidence->same = !evidence->quiet && fingerprint &&
+	                 failures_claim_request(destination, fingerprint, try->trial.owner, horizon,
+	                                        try->began, answered);
+	if (evidence->same && budget_asked_wait(&try->account, try->began) <= 0 &&
+	    failures_is_answered(destination, fingerprint, try->began)) {
+		evidence->same = false; /* the claim stands: what failed is not tried again */
+		return;
+	}
 	if (evidence->quiet || evidence->same) {
 		evidence->demand = is_asked(try, evidence->same ? answered->at : 0);
 		return;
@@ -103,6 +109,7 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 	try->trial.owner = thread_id();
 	look_at(try, LOAD(entry->traits), fingerprint, &evidence);
 	try->rule = rule_for(&evidence);
+	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
 	try->trial.retry =
 	    try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));

@@ -3,11 +3,15 @@
 #include "conn/outcome.h"
 
 #include "config/current.h"
+#include "dest/answer_time.h"
 #include "dest/failures.h"
+#include "dest/lineage.h"
 #include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
+#include "region/steering.h"
 #include "report/record.h"
+#include "report/refresh.h"
 #include "report/report.h"
 #include "sys/cell.h"
 #include "sys/real.h"
@@ -61,7 +65,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
-	trial->mute = false;
+	trial->mute = trial->unmet = false;
 	return trial->destination;
 }
 
@@ -79,19 +83,26 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	int64_t now = monotonic(), drawn;
 	enum breaker_change change;
 	int saved = errno, index;
+	bool begins;
 
 	if (!trial_stands(trial))
 		return;
+	if (steering_waits(shim_region)) {
+		refresh(now);
+		config = config_current();
+	}
 	index = destination_account(destination, config, &account);
 	if (err)
 		STORE(destination->last_errno, err);
 	if (eai)
 		STORE(destination->last_eai, eai);
 	STORE(destination->last_failure, failure);
+	STORE(destination->last_unmet, trial->unmet);
 	count(&destination->tally.failures[failure]);
 	count(&shim_region->tally.failures[failure]);
 	count_failed(shim_region, destination, trial->retry);
 	count(&shim_region->changes);
+	answer_time_failed(destination, trial->began && !trial->mute ? now - trial->began : -1);
 	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
 	unanswered.place = trial->place;
 	unanswered.at = now;
@@ -104,6 +115,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
+	lineage_failed(destination, now);
+	begins = LOAD(account.budget->streak) <= 0;
 	if (trial->owner == thread_id())
 		tries_failed(destination_slot(destination), now);
 	drawn = LOAD(account.budget->drawn_at);
@@ -111,6 +124,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	               thread_random());
 	if (LOAD(account.budget->drawn_at) != drawn)
 		count_delay(shim_region, destination, LOAD(account.budget->last_delay));
+	if (begins)
+		count(&destination->untold.attempts);
 	if (trial->mute)
 		budget_failed_before(&account, trial->began, now);
 	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
@@ -154,16 +169,39 @@ void outcome_breaker(struct destination *destination, const struct account *acco
 	report_breaker(destination, account, policy, change, now);
 }
 
+void outcome_refilled(struct destination *destination, const struct account *account,
+                      const char *policy, int64_t now)
+{
+	int exhausted = (int)LOAD(destination->exhausted);
+	struct record record = {
+		.event = EVENT_REFILLED,
+		.destination = destination,
+		.policy = policy,
+		.exhausted = exhausted,
+	};
+
+	if (exhausted == 0 || !budget_is_refilled(account, exhausted, now))
+		return;
+	record.tokens = budget_level(account, now, &record.capacity);
+	record.process_tokens = bucket_level(account->process, account->process_rule, now);
+	record.process_capacity = account->process_rule->capacity;
+	report(&record, now);
+}
+
 void outcome_success(const struct trial *trial)
 {
 	struct destination *destination = trial->destination;
 	const struct config *config = config_current();
 	struct account account;
 	int index = destination_account(destination, config, &account);
-	int64_t now = monotonic(), began = LOAD(account.budget->began_at);
-	int64_t streak = budget_success(&account, now);
-	enum breaker_change change = breaker_succeeded(&account.budget->breaker,
-	                                               &account.policy->breaker, trial->probe, now);
+	int64_t now = monotonic(), began = LOAD(account.budget->began_at), streak;
+	enum breaker_change change;
+
+	if (trial->retry)
+		budget_retry_answered(&account);
+	streak = budget_success(&account, now);
+	change = breaker_succeeded(&account.budget->breaker, &account.policy->breaker, trial->probe,
+	                           now);
 
 	/* What an outage left behind is owed by nobody: a blip of a second costs a second. */
 	if (streak > 0 && began < now - FORGIVEN)
@@ -180,6 +218,7 @@ void outcome_success(const struct trial *trial)
 			.destination = destination,
 			.policy = config->labels[index],
 			.streak = streak,
+			.since = began > 0 && began < now ? now - began : 0,
 			.tokens = bucket_level(account.process, account.process_rule, now),
 		};
 
@@ -189,4 +228,5 @@ void outcome_success(const struct trial *trial)
 		report(&record, now);
 	}
 	outcome_breaker(destination, &account, config->labels[index], change, now);
+	outcome_refilled(destination, &account, config->labels[index], now);
 }

@@ -23,6 +23,7 @@ struct trial {
 	bool retry;
 	bool probe; /* of a half-open breaker */
 	bool mute;  /* its failure is seen only when it is repeated: a datagram */
+	bool unmet; /* it failed before the peer had answered the connect */
 };
 
 /* The class of a connect or data error; FAILURE_NONE: neutral (the caller's own mistake, EINTR).
@@ -41,6 +42,11 @@ void outcome_success(const struct trial *trial);
 /* Reports what the breaker of a destination has become. policy: the label. */
 void outcome_breaker(struct destination *destination, const struct account *account,
                      const char *policy, enum breaker_change change, int64_t now);
+
+/* Reports that the tokens which ran out are all there again. One load where none did. policy: the
+ * label. */
+void outcome_refilled(struct destination *destination, const struct account *account,
+                      const char *policy, int64_t now);
 
 /* False: the destination has been evicted since, and its slot is another name's. */
 bool trial_stands(const struct trial *trial);

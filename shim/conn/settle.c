@@ -10,6 +10,7 @@
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
 #include "conn/unseen.h"
+#include "dest/lineage.h"
 #include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
@@ -76,6 +77,7 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 		flight_give_back(&try->trial, kept);
 		return;
 	}
+	try->trial.unmet = true;
 	if (failure)
 		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
 	else if (try->trial.retry && trial_stands(&try->trial)) /* untried: the failure stands */
@@ -179,7 +181,7 @@ int attempt_settle_lookup(struct attempt *try, int result)
 	return result;
 }
 
-void attempt_unanswered(struct attempt *try, int64_t now)
+void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 {
 	struct unanswered failure = {
 		.owner = try->trial.owner,
@@ -188,13 +190,14 @@ void attempt_unanswered(struct attempt *try, int64_t now)
 		.fingerprint = try->trial.fingerprint,
 		.number = try->trial.number,
 		.counted = try->trial.counted,
-		.held = true,
+		.held = held,
 	};
 
 	if (!trial_stands(&try->trial))
 		return;
 	tries_failed(destination_slot(try->trial.destination), now);
 	failures_add(try->trial.destination, &failure);
+	lineage_failed(try->trial.destination, now);
 	/* The horizon counts from the last time that somebody wanted to go. */
 	STORE(try->trial.destination->budget.failed_at, now);
 }
@@ -275,7 +278,7 @@ void attempt_hung_up(int fd, int how)
 	}
 	if (attempt_is_ours(entry))
 		unseen_ask(fd, entry);
-	/* A read of 0 from now on is the host's own doing. */
+	/* A read of 0 from now on is the program's own doing. */
 	socket_move(fd, entry, LOAD(entry->state), ON_HUNG_UP);
 }
 

@@ -17,7 +17,7 @@ int attempt_refused(struct attempt *try);
 int attempt_refused_lookup(struct attempt *try);
 
 /* A refused attempt has answered nothing: the failure stands again, as of now. */
-void attempt_unanswered(struct attempt *try, int64_t now);
+void attempt_unanswered(struct attempt *try, bool held, int64_t now);
 
 /* The program asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one
  * that we throttled. */

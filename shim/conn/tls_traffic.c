@@ -8,9 +8,8 @@
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
 #include "conn/settle.h"
-#include "conn/tcp_info.h"
-#include "conn/unseen.h"
 #include "conn/traffic.h"
+#include "conn/unseen.h"
 #include "sys/cell.h"
 
 #include <errno.h>

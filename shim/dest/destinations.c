@@ -312,13 +312,37 @@ static int match(const struct destination *destination, const struct config *con
 	return config_match(config, &target);
 }
 
-int destination_find_policy(const struct destination *destination, const struct config *config,
+/* For tools that read the region. Where programs that share it have other files, of the last. */
+static void write_policy(struct destination *destination, const char *label)
+{
+	size_t n = 0;
+
+	do
+		__atomic_store_n(&destination->policy[n], label[n], __ATOMIC_RELAXED);
+	while (label[n++]);
+}
+
+/* Read as it is written: another thread may empty the slot meanwhile. */
+static bool has_policy(const struct destination *destination, const char *label)
+{
+	size_t n = 0;
+
+	while (n < REGION_LABEL &&
+	       __atomic_load_n(&destination->policy[n], __ATOMIC_RELAXED) == label[n])
+		if (!label[n++])
+			return true;
+	return false;
+}
+
+int destination_find_policy(struct destination *destination, const struct config *config,
                             uint64_t known)
 {
 	int index = match(destination, config);
 
 	if (index < 0 || index >= config->policy_count || index >= CONFIG_POLICIES)
 		index = 0;
+	if (!has_policy(destination, config->labels[index]))
+		write_policy(destination, config->labels[index]);
 	STORE(destination_policies[destination_slot(destination)], known | (uint64_t)(index + 1));
 	return index;
 }

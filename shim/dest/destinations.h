@@ -30,8 +30,9 @@ struct destination *destination_of_lookup(const char *node, int kind, bool make,
  * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
 extern HIDDEN ucell64 destination_policies[REGION_DESTINATIONS];
 
-/* Matches the destination against the patterns, and caches that. known: the upper 48 bits. */
-int destination_find_policy(const struct destination *destination, const struct config *config,
+/* Matches the destination against the patterns, caches that, and says so in the region. known: the
+ * upper 48 bits. */
+int destination_find_policy(struct destination *destination, const struct config *config,
                             uint64_t known);
 
 /* A slot by index, if it still belongs to the name it had; else NULL. */

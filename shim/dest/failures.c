@@ -6,6 +6,8 @@
 #include "dest/failures.h"
 
 #include "dest/profile.h"
+#include "sys/arithmetic.h"
+#include "sys/cell.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -302,19 +304,65 @@ void failures_forgive(struct destination *destination)
 	}
 }
 
-bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int64_t horizon,
-                            int64_t now, struct unanswered *claimed)
+bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int32_t thread,
+                            int64_t horizon, int64_t now, struct unanswered *claimed)
 {
+	for (;;) {
+		int64_t best = 0;
+		int place = -1;
+
+		for (int i = 0; i < REGION_FAILURES; i++) {
+			int64_t word = atomic_load(&destination->failures[i]);
+			struct unanswered one;
+
+			if (word == 0)
+				continue;
+			one = look(destination, i, word, now);
+			if (one.fingerprint != fingerprint || one.at < now - horizon ||
+			    (place >= 0 && one.owner != thread))
+				continue;
+			best = word;
+			place = i;
+			if (one.owner == thread)
+				break;
+		}
+		if (place < 0)
+			return false;
+		if (take(destination, place, best, now, claimed))
+			return true;
+	}
+}
+
+/* A request that was answered: its fingerprint, and when, in units of 2^24 ns. */
+#define ANSWERED_SHIFT 24 /* 17 ms */
+#define ANSWERED_HOLDS NS_PER_S
+
+static ucell64 *answered_place(struct destination *destination, uint32_t fingerprint)
+{
+	return &destination->answered[fingerprint & (REGION_ANSWERED - 1)];
+}
+
+bool failures_is_answered(struct destination *destination, uint32_t fingerprint, int64_t now)
+{
+	uint64_t word = LOAD(*answered_place(destination, fingerprint));
+	uint32_t age = (uint32_t)((uint64_t)now >> ANSWERED_SHIFT) - (uint32_t)word;
+
+	return fingerprint && word >> 32 == fingerprint && age <= ANSWERED_HOLDS >> ANSWERED_SHIFT;
+}
+
+void failures_answered(struct destination *destination, uint32_t fingerprint, int64_t now)
+{
+	STORE(*answered_place(destination, fingerprint),
+	      (uint64_t)fingerprint << 32 | (uint32_t)((uint64_t)now >> ANSWERED_SHIFT));
 	for (int i = 0; i < REGION_FAILURES; i++) {
-		int64_t word = atomic_load(&destination->failures[i]);
-		struct unanswered one;
+		int64_t word =
+		    atomic_load_explicit(&destination->failures[i], memory_order_relaxed);
+		struct unanswered one = { 0 };
 
 		if (word == 0)
 			continue;
-		one = look(destination, i, word, now);
-		if (one.fingerprint == fingerprint && one.at >= now - horizon &&
-		    take(destination, i, word, now, claimed))
-			return true;
+		unpack_detail(&one, atomic_load(&destination->details[i]), word);
+		if (one.fingerprint == fingerprint)
+			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
 	}
-	return false;
 }

@@ -48,8 +48,18 @@ bool failures_claim(struct destination *destination, int32_t thread, int64_t hor
 /* The destination is back: of all failures only their own requests still answer them. */
 void failures_forgive(struct destination *destination);
 
-/* Claims a failure of this request (fingerprint, not 0), whose thread it was does not matter. */
-bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int64_t horizon,
-                            int64_t now, struct unanswered *claimed);
+/* The request was answered: whoever makes it again does so anew, and no failure of it, of any
+ * thread, is left to answer. */
+void failures_answered(struct destination *destination, uint32_t fingerprint, int64_t now);
+
+/* True if the request was answered within the last second: it is one that programs make again and
+ * again, as pollers do, and one that failed meanwhile need not be what is made now. A hint: of a
+ * few requests at a time. */
+bool failures_is_answered(struct destination *destination, uint32_t fingerprint, int64_t now);
+
+/* Claims a failure of this request (fingerprint, not 0): of this thread if there is one, else of
+ * any. */
+bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int32_t thread,
+                            int64_t horizon, int64_t now, struct unanswered *claimed);
 
 #endif

@@ -2,6 +2,8 @@
 /* The rules. Their order matters: the first that applies decides. */
 #include "dest/rules.h"
 
+#include "region/region.h"
+
 #define APPLIES(field)                                                                             \
 	static bool is_##field(const struct evidence *evidence)                                    \
 	{                                                                                          \
@@ -12,6 +14,8 @@ APPLIES(quiet)
 APPLIES(same)
 APPLIES(other)
 APPLIES(demand)
+APPLIES(stranger)
+APPLIES(lineage)
 APPLIES(sweep)
 APPLIES(other_work)
 APPLIES(again)
@@ -29,6 +33,10 @@ const struct rule rules[] = {
 	  "somebody has asked the program for it since the failure" },
 	{ "same-request", KIND_REPEAT, is_same, "the very request that failed" },
 	{ "other-request", KIND_NEW, is_other, "another request than the one that failed" },
+	{ "stranger", KIND_NEW, is_stranger,
+	  "another program than those that failed there, of all that share the budget" },
+	{ "lineage", KIND_REPEAT, is_lineage,
+	  "of the same program and parent, session or service another process failed there" },
 	{ "sweep", KIND_NEW, is_sweep, "the next address, or host, of a list after a failure" },
 	{ "other-work", KIND_UNCLEAR, is_other_work,
 	  "this program goes on to other work after its tries" },
@@ -38,6 +46,7 @@ const struct rule rules[] = {
 	{ "unclear", KIND_UNCLEAR, always, "nobody can say: within what the destination answers" },
 };
 const size_t rule_count = sizeof(rules) / sizeof(*rules);
+_Static_assert(sizeof(rules) / sizeof(*rules) <= REGION_RULES, "each is counted");
 
 const struct rule *rule_for(const struct evidence *evidence)
 {

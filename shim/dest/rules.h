@@ -27,7 +27,9 @@ struct evidence {
 	bool sweep;      /* another address, or destination, not tried since a failure elsewhere */
 	bool other_work; /* here failures were mostly followed by other requests */
 	bool again;      /* here failures were mostly followed by the same requests */
-	bool loop;       /* the last try of this thread here failed, and it did nothing else */
+	bool stranger;   /* in a share: the first try of this program since others failed here */
+	bool lineage; /* in a share: the first of a process, another of its lineage failed here */
+	bool loop;    /* the last try of this thread here failed, and it did nothing else */
 };
 
 struct rule {

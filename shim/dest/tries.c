@@ -4,16 +4,22 @@
 #include "dest/tries.h"
 
 #include "dest/demand.h"
+#include "sys/arithmetic.h"
 #include "sys/real.h"
+#include "sys/thread_io.h"
+
+#include <time.h>
 
 #define SLOT_SHIFT 48
 #define STUCK      (UINT64_C(1) << 47)
 #define UNIT_SHIFT 20
 #define TIME_MASK  (STUCK - 1)
 
-/* Refusals in a row from which a thread spins, and the pause that ends a row. */
-#define ROW   10
-#define PAUSE (15 * INT64_C(1000000))
+/* Refusals in a row from which a thread spins, what it may do in between and spin still, and the
+ * pause that ends a row. */
+#define ROW   THREAD_ROW
+#define SPIN  NS_PER_MS
+#define PAUSE (15 * NS_PER_MS)
 
 static uint64_t *tries(void)
 {
@@ -116,15 +122,44 @@ void tries_something_else(uint32_t slot)
 		demand_count_served(monotonic());
 }
 
-bool tries_refused(int64_t now)
+/* ns of a processor that this thread has used. */
+static int64_t spent(void)
+{
+	struct timespec used = { 0 };
+
+	libc_own.clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return used.tv_sec * NS_PER_S + used.tv_nsec;
+}
+
+bool tries_may_be_work(int64_t own)
 {
 	struct thread_facts *mine = &thread_facts;
+	int64_t before = mine->row_spent;
+	unsigned int moved = thread_io_moved(&mine->moved);
+
+	mine->row_spent = spent();
+	if (moved & THREAD_IO_READ)
+		return true;
+	return own >= SPIN && (moved & THREAD_IO_WROTE || mine->row_spent - before < own / 2);
+}
+
+int64_t tries_refused(int64_t now)
+{
+	struct thread_facts *mine = &thread_facts;
+	int64_t own;
 
 	tries();
-	if (now - mine->row_at > PAUSE)
+	own = now - mine->row_at;
+	if (own > PAUSE)
 		mine->row = 0;
 	mine->row_at = now;
-	return mine->row++ >= ROW;
+	if (mine->row < INT32_MAX)
+		mine->row++;
+	if (mine->row == ROW) { /* from here on it is watched */
+		mine->moved.reads = 0;
+		tries_may_be_work(0);
+	}
+	return mine->row > ROW ? own : -1;
 }
 
 void tries_held(int64_t now)

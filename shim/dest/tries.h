@@ -36,9 +36,14 @@ static inline void tries_heard(uint32_t slot)
 		tries_something_else(slot);
 }
 
-/* A refusal at `now`. True if it is one of a row, without anything in between, not even a pause:
- * the thread spins. */
-bool tries_refused(int64_t now);
+/* A refusal at `now`. Where it is one of a row, with no pause in between: the ns since the one
+ * before; else -1. */
+int64_t tries_refused(int64_t now);
+
+/* What the thread has done in these ns, and since this was asked last: true if it may be work. It
+ * read something, or took a millisecond or more in which it wrote something, or slept. Otherwise it
+ * spins. Asks the kernel: some ten system calls. */
+bool tries_may_be_work(int64_t own);
 
 /* True if the process, or with any_thread this thread, has made no try but the one at hand: a loop
  * of a shell has a process for each, curl a thread for each lookup. A pool's new thread is no loop.

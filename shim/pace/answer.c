@@ -5,9 +5,11 @@
 #include "conn/flight.h"
 #include "conn/settle.h"
 #include "conn/tls_session.h"
+#include "dest/rules.h"
 #include "region/counters.h"
 #include "report/record.h"
 #include "report/report.h"
+#include "sys/cell.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -18,6 +20,15 @@ static bool passes(const struct attempt *try)
 {
 	return try->passes || (try->is_datagram && try->account.policy->udp_deny == UDP_PASS) ||
 	       (try->is_request && try->account.policy->http_deny == HTTP_DENY_PASS);
+}
+
+/* Which tokens cannot pay for it. */
+static int exhausted_by(const struct attempt *try, int64_t now)
+{
+	int64_t cost =
+	    budget_cost(try->account.policy, (enum failure)try->trial.destination->last_failure);
+
+	return try->trial.retry ? budget_is_exhausted(&try->account, cost, now) : 0;
 }
 
 void answer_say(const struct attempt *try, enum event event, int err, int64_t wait, int64_t now)
@@ -38,15 +49,75 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 		.wait = wait,
 		.why = try->rule ? try->rule->name : NULL,
 	};
+	int64_t began = LOAD(account->budget->began_at);
 
-	if (event == EVENT_THROTTLED)
+	if (event == EVENT_THROTTLED) {
 		record.due = budget_due(account, 0, now);
-
+		if (record.streak > 0 && began > 0 && began < now)
+			record.since = now - began;
+	}
+	if (event == EVENT_EXHAUSTED)
+		record.exhausted = exhausted_by(try, now);
 	if (record.streak < 0) /* corrupted */
 		record.streak = 0;
 	record.tokens = budget_level(account, now, &record.capacity);
 	*(try->fd < 0 ? &record.eai : &record.err) = err;
 	report(&record, now);
+}
+
+static enum decision_reason reason_of(const struct attempt *try, int64_t cost, int64_t now)
+{
+	const struct account *account = &try->account;
+
+	if (try->over_rate)
+		return DECISION_RATE;
+	if (breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
+		return DECISION_BREAKER;
+	if (budget_asked_wait(account, now) > 0)
+		return DECISION_ASKED;
+	return budget_is_exhausted(account, cost, now) ? DECISION_TOKENS : DECISION_GATE;
+}
+
+void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
+                 int64_t now)
+{
+	const struct account *account = &try->account;
+	struct destination *destination = try->trial.destination;
+	enum failure last = (enum failure)destination->last_failure;
+	struct decision decision = {
+		.at = now,
+		.rule = try->rule ? (int)(try->rule - rules) : -1,
+		.verdict = verdict,
+		.failure = last,
+		.streak = account->budget->streak,
+		.process_tokens = bucket_level(account->process, account->process_rule, now),
+		.waited = waited,
+	};
+	int64_t limit;
+
+	decision.tokens = budget_level(account, now, &limit);
+	if (verdict == DECISION_REFUSED || verdict == DECISION_WOULD_REFUSE) {
+		decision.reason = reason_of(try, budget_cost(account->policy, last), now);
+		decision.due = budget_due(account, 0, now);
+	}
+	decision_put(destination, &decision);
+}
+
+void answer_throttled(const struct attempt *try, int err, int64_t now)
+{
+	count(&try->trial.destination->untold.throttled);
+	answer_say(try, EVENT_THROTTLED, err, 0, now);
+}
+
+void answer_held(const struct attempt *try, int64_t length)
+{
+	struct untold *untold = &try->trial.destination->untold;
+
+	if (!trial_stands(&try->trial)) /* evicted meanwhile: its slot is another's */
+		return;
+	count(&untold->held);
+	if (length > 0)
+		atomic_fetch_add_explicit(&untold->waited, length, memory_order_relaxed);
 }
 
 int answer_errno(const struct attempt *try)
@@ -83,32 +154,42 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 	if (waited > 0)
 		TALLY(try, waited);
 	count_wait(shim_region, try->trial.destination, waited);
+	if (try->trial.retry)
+		answer_keep(try,
+		            verdict == ADMITTED_PROBE  ? DECISION_WENT_AS_PROBE
+		            : verdict == ADMITTED_FREE ? DECISION_WENT_FREE
+		                                       : DECISION_WENT,
+		            waited, now);
 	if (try->account.budget->streak == 1 && try->trial.retry)
 		answer_say(try, EVENT_RETRYING, 0, waited, now);
+	if (waited > 0)
+		answer_throttled(try, 0, now);
 	return true;
 }
 
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
+	struct untold *untold = &try->trial.destination->untold;
 	bool goes = passes(try), exhausted;
 
+	count(try->parked ? &untold->parked : &untold->refused);
 	TALLY(try, refused);
+	answer_keep(try, goes ? DECISION_WOULD_REFUSE : DECISION_REFUSED, waited, now);
 	count_wait(shim_region, try->trial.destination, waited);
 	if (!goes) {
-		attempt_unanswered(try, now);
+		if (try->trial.retry || !try->over_rate) /* nothing has failed */
+			attempt_unanswered(try,
+			                   waited > 0 || err == ETIMEDOUT ||
+			                       budget_asked_wait(&try->account, now) > 0,
+			                   now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
 	}
-	exhausted =
-	    try->trial.retry &&
-	    budget_is_exhausted(&try->account,
-	                        budget_cost(try->account.policy,
-	                                    (enum failure)try->trial.destination->last_failure),
-	                        now);
+	exhausted = exhausted_by(try, now) != 0;
 	count_refused(shim_region, try->trial.destination, !goes, try->told == EINPROGRESS,
 	              exhausted);
 	if (exhausted)
 		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
-	answer_say(try, EVENT_THROTTLED, err, waited, now);
+	answer_throttled(try, err, now);
 	return goes;
 }
 
@@ -116,7 +197,7 @@ bool answer_unsent(struct attempt *try, int err)
 {
 	try->told = err;
 	if (try->trial.retry)
-		attempt_unanswered(try, try->answered.at);
+		attempt_unanswered(try, true, try->answered.at);
 	flight_end_attempt(try); /* a first try has been counted when it began */
 	return false;
 }

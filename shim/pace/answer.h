@@ -7,6 +7,7 @@
 #define RETRYBUDGET_PACE_ANSWER_H
 
 #include "conn/attempt.h"
+#include "region/decisions.h"
 #include "region/state.h"
 #include "report/record.h"
 #include "report/report.h"
@@ -15,12 +16,23 @@
 #define TALLY(try, counter)                                                                        \
 	(count(&(try)->trial.destination->tally.counter), count(&shim_region->tally.counter))
 
-/* Writes a record of the attempt. err: what the host is told, or will be when its throttled connect
- * ends; an EAI_ code of a lookup. */
+/* Says that the attempt is throttled, unless that was said within the interval. err: what the
+ * program is told, or will be when its throttled connect ends; an EAI_ code of a lookup. */
+void answer_throttled(const struct attempt *try, int err, int64_t now);
+
+/* Writes a record of the attempt. err: what the program is told, or will be when its throttled
+ * connect ends; an EAI_ code of a lookup. */
 void answer_say(const struct attempt *try, enum event event, int err, int64_t waited, int64_t now);
 
-/* The error that the host has already proved it can handle (shim/README.md). */
+/* Keeps the verdict for `retrybudget explain`. */
+void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
+                 int64_t now);
+
+/* The error that the program has already proved it can handle (shim/README.md). */
 int answer_errno(const struct attempt *try);
+
+/* Counts a hold of this call, ns, whatever comes of it. */
+void answer_held(const struct attempt *try, int64_t length);
 
 /* It goes. Always true. */
 bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now);

@@ -3,16 +3,18 @@
  * where a breaker is not closed. */
 #include "pace/pace.h"
 
+#include "config/current.h"
 #include "conn/flight.h"
 #include "conn/release.h"
-#include "dest/tries.h"
 #include "pace/answer.h"
 #include "pace/hold.h"
 #include "pace/reconnect.h"
 #include "pace/refuse.h"
 #include "pace/storm.h"
 #include "pace/verdict.h"
+#include "region/steering.h"
 #include "report/record.h"
+#include "report/refresh.h"
 #include "report/report.h"
 #include "sys/real.h"
 
@@ -27,7 +29,9 @@ static bool observe(struct attempt *try, int64_t cost)
 	if (verdict != REFUSED)
 		return answer_admitted(try, verdict, 0, try->began);
 	TALLY(try, refused);
-	answer_say(try, EVENT_THROTTLED, 0, 0, try->began);
+	answer_keep(try, DECISION_WOULD_REFUSE, 0, try->began);
+	count(&try->trial.destination->untold.refused);
+	answer_throttled(try, 0, try->began);
 	return true;
 }
 
@@ -61,14 +65,13 @@ static bool spread(struct attempt *try)
 /* It may not go. */
 static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 {
-	int64_t now = try->began;
-	bool rages;
+	int64_t now = try->began, most;
 
 	if (!blocks)
 		return refuse_later(try, now);
-	rages = storm_rages(try->trial.destination, now);
-	if (tries_refused(now) || (rages && tries_is_first(try->fd < 0))) {
-		switch (hold(try, cost, &now)) {
+	most = hold_most(try, storm_meets(try, now), now);
+	if (most > 0) {
+		switch (hold(try, cost, most, &now)) {
 		case HELD_GOES:
 			return true;
 		case HELD_ENDED:
@@ -76,13 +79,24 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 		case HELD_OVER:
 			break;
 		}
+		if (try->account.policy->mode == MODE_OBSERVE) /* since then */
+			return observe(try, cost);
 	}
 	return answer_refused_now(try, now - try->began, now);
 }
 
+/* An operator's request is taken before anything is throttled that it may set free. False: what was
+ * judged is not to be judged any more. */
+static bool still_judged(struct attempt *try)
+{
+	if (steering_waits(shim_region))
+		refresh(try->began);
+	return try->config == config_current() || attempt_open_account(try);
+}
+
 bool pace_slowly(struct attempt *try)
 {
-	const struct policy *policy = try->account.policy;
+	const struct policy *policy;
 	enum verdict verdict;
 	int64_t cost;
 	bool blocks;
@@ -90,16 +104,17 @@ bool pace_slowly(struct attempt *try)
 
 	if (try->fd >= 0)
 		release_options_over(try->fd);
-	if (try->status)
+	if (try->status || !still_judged(try))
 		return true;
-	if (!try->trial.retry && policy->reconnect_spread > 0) {
+	policy = try->account.policy;
+	if (!try->trial.retry && (policy->reconnect_spread > 0 || policy->start_spread > 0)) {
 		if (!spread(try))
 			return false;
 		if (!attempt_open_account(try))
 			return true; /* switched off meanwhile */
 		policy = try->account.policy;
 	}
-	if (!try->trial.retry &&
+	if (!try->trial.retry && policy->rate <= 0 &&
 	    !breaker_not_closed(&try->account.budget->breaker, &policy->breaker))
 		return true;
 	cost = budget_cost(policy, (enum failure)try->trial.destination->last_failure);

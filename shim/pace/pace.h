@@ -19,7 +19,7 @@ static inline bool pace(struct attempt *try)
 {
 	const struct account *account = &try->account;
 
-	if (try->rule != RULE_QUIET || account->policy->reconnect_spread > 0 ||
+	if (try->rule != RULE_QUIET || account->policy->bounds_first ||
 	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
 		return pace_slowly(try);
 	if (try->fd >= 0)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Spreading connects that replace lost connections. */
+/* Spreading connects that replace lost connections, and the first ones of processes. */
 #include "pace/reconnect.h"
 
 #include "conn/park_options.h"
+#include "dest/destinations.h"
+#include "dest/firsts.h"
 #include "pace/park.h"
 #include "pace/wait.h"
 #include "region/state.h"
+#include "report/refresh.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 
@@ -13,6 +16,9 @@
 
 /* No call is held longer, whatever the spread. */
 #define LONGEST (10 * NS_PER_S)
+
+/* Where this process has made its first try, as far as starts are spread. */
+static struct firsts started;
 
 static void count_spread(const struct attempt *try)
 {
@@ -32,6 +38,8 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 		delay = random_upto(thread_random(), bound);
 	count_spread(try);
 	end = wait_until(try->began + delay, NULL);
+	if (end == WAIT_STEERED)
+		refresh(monotonic());
 	if (!attempt_is_there(try))
 		return RECONNECT_GONE;
 	/* To connect after a handler that wants calls ended would lose the alarm() that was to end
@@ -60,10 +68,15 @@ static enum reconnect park_for(struct attempt *try, int64_t delay)
 
 enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound)
 {
-	int64_t delay =
-	    spread_delay(&try->trial.destination->spread, try->account.policy->reconnect_spread,
-	                 try->began, thread_random());
+	const struct policy *policy = try->account.policy;
+	struct destination *destination = try->trial.destination;
+	int64_t delay = spread_delay(&destination->spread, policy->reconnect_spread, try->began,
+	                             thread_random());
 
+	if (policy->start_spread > 0 && firsts_note(&started, destination_slot(destination)) &&
+	    delay <= 0)
+		delay = spread_start(&destination->starts, policy->start_burst,
+		                     policy->start_spread, try->began, thread_random());
 	if (delay <= 0)
 		return RECONNECT_GOES;
 	return blocks ? wait_for(try, delay, bound) : park_for(try, delay);

@@ -5,8 +5,10 @@
 
 #include "conn/park_options.h"
 #include "dest/demand.h"
+#include "dest/lineage.h"
 #include "dest/tries.h"
 #include "pace/answer.h"
+#include "pace/hold.h"
 #include "pace/park.h"
 #include "pace/storm.h"
 #include "pace/wait.h"
@@ -26,11 +28,12 @@ static bool is_status(int err)
 	       err == ETIMEDOUT || err == EINVAL;
 }
 
-static bool refuse_at_once(struct attempt *try, int64_t now)
+static bool refuse_at_once(struct attempt *try, int64_t most, int64_t now)
 {
-	if (try->is_unix && !try->is_request && tries_refused(now) &&
+	if (try->is_unix && !try->is_request && most >= UNIX_PAUSE &&
 	    try->account.policy->hold > 0 && demand_served(now) == 0) {
 		wait_until(now + UNIX_PAUSE, try->account.budget);
+		answer_held(try, monotonic() - now);
 		now = monotonic();
 		tries_held(now);
 	}
@@ -41,15 +44,23 @@ bool refuse_later(struct attempt *try, int64_t now)
 {
 	const struct account *account = &try->account;
 	struct socket_entry entry = { .state = SOCKET_THROTTLED };
-	int64_t delay = 0;
+	bool rages = storm_meets(try, now);
+	int64_t most = 0, delay = 0;
 	int err;
 
+	if (rages || try->is_unix)
+		most = hold_most(try, rages, now);
+	else
+		tries_refused(now); /* what it did meanwhile would change nothing */
+
 	if (try->is_unix || try->is_datagram || try->is_request || try->fd < 0)
-		return refuse_at_once(try, now);
-	if (storm_rages(try->trial.destination, now) &&
+		return refuse_at_once(try, most, now);
+	if (rages && !try->over_rate && most >= PARK_LEAST &&
 	    account->policy->nonblocking == NONBLOCKING_PARK &&
 	    storm_parks(try->trial.destination, now))
 		delay = PARK_LEAST;
+	if (delay > 0 && try->lineage)
+		lineage_held(try->trial.destination, now + delay);
 	err = park(try->fd, try->address, try->len, delay, &entry);
 	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
 		return answer_unsent(try, errno);
@@ -57,9 +68,10 @@ bool refuse_later(struct attempt *try, int64_t now)
 	if (err == 0) {
 		if (errno != 0) /* else loopback is not to be had, which nobody kept from us */
 			fault_count();
-		return refuse_at_once(try, now);
+		return refuse_at_once(try, most, now);
 	}
 	try->told = EINPROGRESS;
+	try->parked = delay > 0;
 	atomic_store(&entry.since, try->began);
 	atomic_store(&entry.slot, destination_slot(try->trial.destination));
 	atomic_store(&entry.generation, try->trial.generation);

@@ -5,10 +5,13 @@
 #include "config/current.h"
 #include "conn/flight.h"
 #include "pace/wait.h"
-#include "sys/socket_timeout.h"
+#include "region/state.h"
+#include "region/steering.h"
+#include "report/refresh.h"
 #include "sys/cell.h"
 #include "sys/memory.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +90,16 @@ static void time_is_over(int fd, struct socket_entry *entry, int32_t err)
 		hang_up(fd, entry);
 }
 
+/* Switched off while we waited: from here on it waits as the program would have. */
+static bool is_over(const struct socket_entry *entry)
+{
+	int32_t unused;
+
+	if (steering_waits(shim_region))
+		refresh(monotonic());
+	return time_of(entry, &unused) <= 0;
+}
+
 bool reply_comes(int fd, size_t wanted, int flags)
 {
 	struct socket_entry *entry = socket_find(fd);
@@ -105,6 +118,8 @@ bool reply_comes(int fd, size_t wanted, int flags)
 	}
 	cookie = LOAD(entry->cookie);
 	err = await(fd, time);
+	if (err == ETIMEDOUT && is_over(entry))
+		err = 0;
 	/* A read that the kernel blocks holds its socket: what came must not be taken from another
 	 * that has the number now. */
 	if (err == 0 && (!(entry = socket_find(fd)) || LOAD(entry->cookie) != cookie ||

@@ -8,9 +8,10 @@
 #include "pace/storm.h"
 
 #include "dest/demand.h"
+#include "dest/lineage.h"
 
-#define SPINS      20 /* refusals in a second, and three quarters of those before it, */
-#define DEMAND     10 /* and for each request that was served in it */
+#define SPINS      20 /* refusals in a second, and three quarters of those before it */
+#define DEMAND     10 /* refusals that go with each piece of work that the process did in it */
 #define PARKED     8  /* of one destination at a time, as long as anything else is well */
 #define PARKED_ALL 64
 
@@ -20,6 +21,7 @@
 #define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
 
 static cell64 parked_in_all; /* second << 24 | count */
+static cell64 refused_here;  /* by this process, of all destinations: likewise */
 
 /* Counts one in the cell's second. Of what was counted before three quarters count on in each, if
  * `lasts`: a loop that was parked for a second comes back to a few refusals, not to twenty. Returns
@@ -42,10 +44,19 @@ static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 
 bool storm_rages(struct destination *destination, int64_t now)
 {
-	int64_t refused = count_in_second(&destination->refused_now, true, now);
-
 	demand_note_refusal();
-	return refused > SPINS && refused > DEMAND * demand_served(now);
+	/* Before they are summed: workers share the destination's count, but not what each has
+	 * done. */
+	if (count_in_second(&refused_here, false, now) <= DEMAND * demand_served(now))
+		return false;
+	return count_in_second(&destination->refused_now, true, now) > SPINS;
+}
+
+bool storm_meets(const struct attempt *try, int64_t now)
+{
+	bool rages = storm_rages(try->trial.destination, now);
+
+	return try->lineage ? lineage_spins(try->trial.destination, now) : rages;
 }
 
 bool storm_parks(struct destination *destination, int64_t now)

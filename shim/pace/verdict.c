@@ -6,7 +6,8 @@
 #include "sys/thread.h"
 
 /* Breaker, then budget. A probe of a half-open breaker goes whatever the tokens say: nothing else
- * would close it. No retry goes before the time that the server asked for (Retry-After). */
+ * would close it. No retry goes before the time that the server asked for (Retry-After). At last
+ * the rate, which bounds all alike. */
 enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 {
 	const struct account *account = &try->account;
@@ -27,5 +28,12 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 		verdict = try->unclear && budget_unclear(account, now)
 		              ? budget_let(account, now)
 		              : budget_verdict(account, cost, now);
-	return verdict == REFUSED && try->permit ? ADMITTED_PROBE : verdict;
+	if (try->permit)
+		return verdict == REFUSED ? ADMITTED_PROBE : verdict;
+	try->over_rate = verdict != REFUSED && !budget_keeps_rate(account, now);
+	if (!try->over_rate)
+		return verdict;
+	if (try->trial.retry && verdict == ADMITTED)
+		budget_refund(account, cost);
+	return REFUSED;
 }

@@ -165,7 +165,7 @@ Test(eviction, a_failure_of_an_evicted_destination_is_not_another_s)
 	cr_expect_eq(attempt_settle(&try, -1), -1);
 	cr_expect_eq(errno, ECONNREFUSED);
 	expect_untouched(slot);
-	attempt_unanswered(&try, now);
+	attempt_unanswered(&try, true, now);
 	expect_untouched(slot);
 }
 

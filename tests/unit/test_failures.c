@@ -181,12 +181,12 @@ Test(failures, each_goes_with_its_story)
 
 	failures_add(&destination, &first);
 	failures_add(&destination, &second);
-	cr_assert_not(failures_claim_request(&destination, 333, HORIZON, NOW, &claimed));
-	cr_assert_not(
-	    failures_claim_request(&destination, 222, HORIZON, NOW + HORIZON + NS_PER_S, &claimed));
-	cr_assert(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
+	cr_assert_not(failures_claim_request(&destination, 333, 0, HORIZON, NOW, &claimed));
+	cr_assert_not(failures_claim_request(&destination, 222, 0, HORIZON,
+	                                     NOW + HORIZON + NS_PER_S, &claimed));
+	cr_assert(failures_claim_request(&destination, 222, 0, HORIZON, NOW, &claimed));
 	cr_expect_eq(claimed.number, 31);
-	cr_assert_not(failures_claim_request(&destination, 222, HORIZON, NOW, &claimed));
+	cr_assert_not(failures_claim_request(&destination, 222, 0, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.fingerprint, 111);
 	cr_expect_eq(claimed.number, 2);
@@ -205,9 +205,45 @@ Test(failures, the_story_of_another_is_not_believed)
 	cr_assert(claim(me(), NOW, &claimed));
 	failures_add(&destination, &second);
 	destination.details[0] = detail;
-	cr_assert_not(failures_claim_request(&destination, 111, HORIZON, NOW, &claimed));
+	cr_assert_not(failures_claim_request(&destination, 111, 0, HORIZON, NOW, &claimed));
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_expect_eq(claimed.place, 5);
 	cr_expect_eq(claimed.fingerprint, 0);
 	cr_expect_eq(claimed.number, 1);
+}
+
+/* A poller makes the same request again and again, and it is answered to others meanwhile. */
+Test(failures, of_a_request_end_with_its_answer)
+{
+	struct unanswered mine = { 1, 1, NOW, 222, 1, false, true, false };
+	struct unanswered theirs = { 2, 1, NOW, 222, 1, false, true, false };
+	struct unanswered another = { 1, 1, NOW, 333, 1, false, true, false };
+	struct unanswered claimed;
+
+	failures_add(&destination, &mine);
+	failures_add(&destination, &theirs);
+	failures_add(&destination, &another);
+	cr_expect_not(failures_is_answered(&destination, 222, NOW));
+	failures_answered(&destination, 222, NOW);
+	cr_expect_not(failures_claim_request(&destination, 222, 1, HORIZON, NOW, &claimed));
+	cr_expect(failures_claim_request(&destination, 333, 1, HORIZON, NOW, &claimed));
+	cr_expect(failures_is_answered(&destination, 222, NOW + NS_PER_S / 2));
+	cr_expect_not(failures_is_answered(&destination, 222, NOW + 2 * NS_PER_S));
+	cr_expect_not(failures_is_answered(&destination, 333, NOW));
+	cr_expect_not(failures_is_answered(&destination, 0, NOW), "not known");
+}
+
+/* Threads may ask for the same, each for the first time. */
+Test(failures, of_a_request_are_claimed_by_their_own_thread_first)
+{
+	struct unanswered first = { 2, 1, NOW, 222, 1, false, true, false };
+	struct unanswered own = { 1, 1, NOW, 222, 1, false, true, false };
+	struct unanswered claimed;
+
+	failures_add(&destination, &first);
+	failures_add(&destination, &own);
+	cr_assert(failures_claim_request(&destination, 222, 1, HORIZON, NOW, &claimed));
+	cr_expect_eq(claimed.owner, 1);
+	cr_assert(failures_claim_request(&destination, 222, 1, HORIZON, NOW, &claimed));
+	cr_expect_eq(claimed.owner, 2);
 }

@@ -225,7 +225,7 @@ static void is_refused(const struct server *server)
 }
 
 /* As one that was parked, and came back so much later. */
-static void is_throttled(const struct server *server, int64_t ms)
+static void is_told(const struct server *server, bool held, int64_t ms)
 {
 	const struct timespec while_parked = { .tv_nsec = ms * NS_PER_MS };
 	struct attempt try;
@@ -233,9 +233,14 @@ static void is_throttled(const struct server *server, int64_t ms)
 
 	cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&server->address,
 	                                sizeof(server->address)));
-	attempt_unanswered(&try, monotonic());
+	attempt_unanswered(&try, held, monotonic());
 	host_close(fd);
 	nanosleep(&while_parked, NULL);
+}
+
+static void is_throttled(const struct server *server, int64_t ms)
+{
+	is_told(server, true, ms);
 }
 
 /* It is no pause of the program's. */
@@ -251,6 +256,24 @@ Test(feedback, no_pause_is_learned_from_what_we_throttled)
 	cr_expect_eq(destination_at_port(&server)->pause, 0);
 	cr_expect_eq(retries(), 6);
 	cr_expect_gt(destination_at_port(&server)->profile, 0, "that it tried again is known");
+}
+
+/* One that was refused at once goes on when it would have: a pause of the program's, and a known
+ * one tells other work, which comes sooner. */
+Test(feedback, a_pause_is_learned_from_what_was_refused_at_once)
+{
+	struct server server = serve(8);
+	int64_t before;
+
+	fails(&server, "get one\r\n");
+	for (int i = 0; i < 3; i++) {
+		is_told(&server, false, 250);
+		fails(&server, "get one\r\n");
+	}
+	cr_expect_geq(destination_at_port(&server)->pause, 200 * NS_PER_MS);
+	before = retries();
+	is_told(&server, false, 0);
+	cr_expect_eq(retries(), before, "so soon it is something else");
 }
 
 /* A program with three tries for each request, of which we hold two back: what comes then is the

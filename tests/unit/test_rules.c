@@ -16,6 +16,8 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .same = true }), "same-request");
 	cr_expect_str_eq(why(&(struct evidence) { .other = true }), "other-request");
 	cr_expect_str_eq(why(&(struct evidence) { .demand = true }), "demand");
+	cr_expect_str_eq(why(&(struct evidence) { .stranger = true }), "stranger");
+	cr_expect_str_eq(why(&(struct evidence) { .lineage = true }), "lineage");
 	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
@@ -25,18 +27,23 @@ Test(rules, each_alone_decides)
 
 Test(rules, of_all_combinations_the_first_that_holds_decides)
 {
-	for (int bits = 0; bits < 256; bits++) {
-		bool held[] = { bits & 1,  bits & 2,  bits & 4,   bits & 8, bits & 16,
-			        bits & 32, bits & 64, bits & 128, true };
-		struct evidence evidence = { .quiet = held[0],
-			                     .demand = held[1],
-			                     .same = held[2],
-			                     .other = held[3],
-			                     .sweep = held[4],
-			                     .other_work = held[5],
-			                     .again = held[6],
-			                     .loop = held[7] };
+	for (int bits = 0; bits < 1024; bits++) {
+		bool held[11] = { [10] = true };
+		struct evidence evidence;
 		size_t first = 0;
+
+		for (int i = 0; i < 10; i++)
+			held[i] = bits >> i & 1;
+		evidence = (struct evidence) { .quiet = held[0],
+			                       .demand = held[1],
+			                       .same = held[2],
+			                       .other = held[3],
+			                       .stranger = held[4],
+			                       .lineage = held[5],
+			                       .sweep = held[6],
+			                       .other_work = held[7],
+			                       .again = held[8],
+			                       .loop = held[9] };
 
 		while (!held[first])
 			first++;
@@ -46,7 +53,7 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 
 Test(rules, are_told_from_each_other_and_explained)
 {
-	cr_assert_eq(rule_count, 9);
+	cr_assert_eq(rule_count, 11);
 	for (size_t i = 0; i < rule_count; i++) {
 		cr_expect_gt(strlen(rules[i].reason), 10);
 		for (size_t j = 0; j < i; j++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a destination is refused so often that somebody spins. */
+#include "dest/demand.h"
 #include "pace/refuse.h"
 #include "pace/storm.h"
 #include "track_fixture.h"
@@ -38,6 +39,21 @@ Test(storm, is_not_what_asks_five_times_a_second)
 	for (int64_t second = 500; second < 560; second++)
 		for (int i = 0; i < 5; i++)
 			cr_assert_not(storm_rages(&destination, second * NS_PER_S));
+}
+
+/* The destination's count is of all workers; what they are asked to do each knows of itself. */
+Test(storm, is_not_what_comes_of_demand)
+{
+	struct destination destination = { 0 };
+
+	demand_note_refusal();
+	for (int64_t second = 500; second < 560; second++)
+		for (int i = 0; i < 6; i++) {
+			demand_count_served(second * NS_PER_S);
+			for (int tries = 0; tries < 10; tries++)
+				cr_assert_not(storm_rages(&destination, second * NS_PER_S));
+		}
+	cr_expect_leq(calm_refusals(&destination, 559 * NS_PER_S), 20, "no more than that");
 }
 
 Test(storm, of_any_bits_ends)

@@ -599,3 +599,19 @@ Test(tcp_info, a_connect_left_at_once_after_answers_failed_is_nothing)
 {
 	is_back(FAILURE_DROPPED, NULL, false, false);
 }
+
+Test(tcp_info, knows_a_failure_before_the_peer_has_answered_from_one_after)
+{
+	struct server dead = serve(-1);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct talk talk = talk_start();
+
+	cr_assert_eq(host_connect(fd, &dead), -1);
+	cr_expect_eq(destination_at_port(&dead)->last_unmet, 1);
+	host_send(talk.host, "ask");
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	cr_expect_eq(talk.destination->last_failure, FAILURE_DROPPED);
+	cr_expect_eq(talk.destination->last_unmet, 0);
+}

@@ -95,6 +95,78 @@ Test(traffic, a_receive_timeout_is_a_timeout)
 	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
 }
 
+/* The program goes on waiting: its timeout is a tick, and only the first of all is taken for more.
+ */
+Test(traffic, a_receive_timeout_of_a_host_that_waits_on_is_a_tick)
+{
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server), next;
+
+	receive_timeout(talk.host, 1100);
+	host_send(talk.host, "ask");
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+	next = talk_to(&server);
+	receive_timeout(next.host, 1100);
+	host_send(next.host, "ask");
+	cr_assert_eq(host_recv(next.host, 8, 0), -1);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], 1);
+	host_close(next.host);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], 2);
+}
+
+Test(traffic, an_answer_after_a_receive_timeout_tells_of_a_tick)
+{
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server), next;
+
+	receive_timeout(talk.host, 1100);
+	host_send(talk.host, "ask");
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	EXPECT_FAILED(talk.destination, FAILURE_TIMEOUT);
+	peer_says(&talk, "well");
+	cr_assert_eq(host_recv(talk.host, 8, 0), 4);
+	next = talk_to(&server);
+	receive_timeout(next.host, 1100);
+	host_send(next.host, "ask");
+	cr_assert_eq(host_recv(next.host, 8, 0), -1);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], 1);
+}
+
+/* Nor is it told twice, where the connection had served before. */
+Test(traffic, a_receive_timeout_on_a_kept_connection_is_one_timeout)
+{
+	struct talk talk = talk_start();
+
+	one_turn(&talk);
+	receive_timeout(talk.host, 1100);
+	host_send(talk.host, "ask");
+	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
+	host_close(talk.host);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], 1);
+}
+
+/* dup2 or close gave the number away while a call blocked on the connection that had it. */
+Test(traffic, the_end_of_another_connection_is_none_of_this_one)
+{
+	struct talk talk = talk_start();
+	char byte[8];
+
+	host_send(talk.host, "ask");
+	cr_assert_eq(traffic_received(talk.host, 0, sizeof(byte), 0, byte), 0);
+	errno = ECONNRESET;
+	cr_assert_eq(traffic_received(talk.host, -1, sizeof(byte), 0, byte), -1);
+	errno = EPIPE;
+	cr_assert_eq(traffic_sent(talk.host, -1, 0, 0), -1);
+	EXPECT_NOTHING(talk.destination);
+	cr_expect_eq(talk.entry->state, SOCKET_ASKED);
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, sizeof(byte), 0), 0);
+	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
+}
+
 /* Many clients tick: they look after something else every few milliseconds. */
 Test(traffic, a_short_receive_timeout_is_nothing_and_the_answer_counts)
 {

@@ -3,6 +3,10 @@
 #include "budget_fixture.h"
 #include "dest/tries.h"
 
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
 #define HORIZON SECONDS(60)
 
 static int64_t now = START_OF_TIME;
@@ -52,14 +56,77 @@ Test(tries, a_sweep_needs_a_failure_elsewhere)
 	cr_expect(tries_sweep(4, HORIZON, now + 2 * HORIZON));
 }
 
-Test(tries, ten_refusals_in_a_row_are_a_spin_and_a_pause_ends_the_row)
+enum { GOES_ON, SPINS, WORKS };
+
+/* A refusal, and what it tells of the thread. */
+static int refused(int64_t at)
+{
+	int64_t own = tries_refused(at);
+
+	return own < 0 ? GOES_ON : tries_may_be_work(own) ? WORKS : SPINS;
+}
+
+/* The first ten of a row, as quick as can be. */
+static void refuse_ten(void)
 {
 	for (int i = 0; i < 10; i++)
-		cr_expect_not(tries_refused(now += NS_PER_MS), "%d", i);
-	cr_expect(tries_refused(now += NS_PER_MS));
+		cr_expect_eq(refused(now += 1000), GOES_ON, "%d", i);
+}
+
+Test(tries, ten_refusals_in_a_row_are_a_spin_and_a_pause_ends_the_row)
+{
+	refuse_ten();
+	cr_expect_eq(refused(now += 1000), SPINS);
 	tries_held(now += SECONDS(1));
-	cr_expect(tries_refused(now += NS_PER_MS), "a hold is no pause of its own");
-	cr_expect_not(tries_refused(now += 50 * NS_PER_MS));
+	cr_expect_eq(refused(now += 1000), SPINS, "a hold is no pause of its own");
+	cr_expect_eq(refused(now += 50 * NS_PER_MS), GOES_ON);
+}
+
+Test(tries, milliseconds_asleep_between_them_may_be_work)
+{
+	refuse_ten();
+	cr_expect_eq(refused(now += 2 * NS_PER_MS), WORKS);
+	cr_expect_eq(refused(now += 1000), SPINS);
+}
+
+/* Uses so many ns of a processor. */
+static void burn(int64_t ns)
+{
+	struct timespec used;
+	int64_t until = 0;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+		until = until ? until : used.tv_sec * NS_PER_S + used.tv_nsec + ns;
+	} while (used.tv_sec * NS_PER_S + used.tv_nsec < until);
+}
+
+Test(tries, milliseconds_of_a_processor_between_them_are_work_if_something_is_written)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+
+	cr_assert(file >= 0);
+	refuse_ten();
+	burn(3 * NS_PER_MS);
+	cr_expect_eq(refused(now += 3 * NS_PER_MS), SPINS, "a slow interpreter");
+	burn(3 * NS_PER_MS);
+	cr_assert_eq(write(file, "xy", 2), 2);
+	cr_expect_eq(refused(now += 3 * NS_PER_MS), WORKS);
+}
+
+Test(tries, bytes_read_and_written_between_them_may_be_work)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	char bytes[2] = { 0 };
+
+	cr_assert(file >= 0);
+	refuse_ten();
+	cr_expect_eq(refused(now += 1000), SPINS);
+	cr_assert_eq(write(file, bytes, 2), 2);
+	cr_expect_eq(refused(now += 1000), SPINS, "a line in a log");
+	cr_expect_eq(refused(now += 1000), SPINS);
+	cr_assert_eq(pread(file, bytes, 2, 0), 2);
+	cr_expect_eq(refused(now += 1000), WORKS);
 }
 
 Test(tries, many_destinations_fit_by_age)
@@ -69,4 +136,24 @@ Test(tries, many_destinations_fit_by_age)
 	cr_expect_not(tries_loop(0, 1));
 	cr_expect(tries_loop(2 * THREAD_TRIES - 1, 1));
 	cr_expect(tries_loop(THREAD_TRIES + 1, 1));
+}
+
+Test(tries, what_a_lookup_reads_is_no_work)
+{
+	int file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+	struct lookup_mark mark;
+	char bytes[2] = { 0 };
+
+	cr_assert(file >= 0 && write(file, bytes, 2) == 2);
+	refuse_ten();
+	for (int i = 0; i < 3; i++) {
+		thread_lookup_begin(&mark);
+		cr_assert_eq(pread(file, bytes, 2, 0), 2);
+		thread_lookup_end(&mark);
+		cr_expect_eq(refused(now += 1000), SPINS);
+	}
+	cr_assert_eq(pread(file, bytes, 2, 0), 2);
+	thread_lookup_begin(&mark);
+	thread_lookup_end(&mark);
+	cr_expect_eq(refused(now += 1000), WORKS, "read before it");
 }
