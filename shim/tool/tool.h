@@ -16,6 +16,13 @@ int cmd_rules(int argc, char **argv);
 int cmd_calc(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_logs(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
+int cmd_advise(int argc, char **argv);
+int cmd_share(int argc, char **argv);
+int cmd_set(int argc, char **argv);
+int cmd_reload(int argc, char **argv);
 
 /* Prints a mistake of a configuration file to stderr; a config_complain. */
 void tell(void *arg, const char *file, int line, const char *message);
