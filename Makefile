@@ -10,6 +10,10 @@ ARCH    ?=
 LIBC    ?=
 UNWIND  ?= yes
 JSON    ?= $(if $(TARGET),no,yes)
+NCURSES ?= $(if $(TARGET),no,yes)
+ZLIB    ?= $(if $(TARGET),no,yes)
+SYSTEMD ?= $(if $(TARGET),no,yes)
+ELF     ?= $(if $(TARGET),no,yes)
 
 # For other programs than this machine's own: make ARCH=i386, make ARCH=aarch64, make LIBC=musl, each
 # in a folder of its own. A CC on the command line is taken as it is; INIH is the archive to link.
@@ -54,8 +58,20 @@ SHIM_FLAGS := $(COMMON) -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-
 ifeq ($(UNWIND),no)
 SHIM_FLAGS += -DWITHOUT_LIBUNWIND
 endif
+ifeq ($(NCURSES),no)
+SHIM_FLAGS += -DWITHOUT_NCURSES
+endif
 ifeq ($(JSON),no)
 SHIM_FLAGS += -DWITHOUT_JANSSON
+endif
+ifeq ($(ZLIB),no)
+SHIM_FLAGS += -DWITHOUT_ZLIB
+endif
+ifeq ($(SYSTEMD),no)
+SHIM_FLAGS += -DWITHOUT_SYSTEMD
+endif
+ifeq ($(ELF),no)
+SHIM_FLAGS += -DWITHOUT_LIBELF
 endif
 # nodelete: whoever opened it by dlopen has bound calls to it, and fork handlers are left with libc.
 SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--no-undefined \
@@ -74,7 +90,10 @@ HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/hook/*.c))
 TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/agent/*.c)) \
-	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes snapshot)
+	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes region_file snapshot)
+# The simulator, for the units: all of it but what prints JSON.
+SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
+	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))
 UNIT_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_UNITS:%=tests/unit/%.c), \
 	      $(wildcard tests/unit/*.c)))
 PROBES     := $(patsubst tests/probe/%.c,$(B)/probe/%,$(filter-out tests/probe/test_% \
@@ -92,7 +111,9 @@ $(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
 
 $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH) $(if $(filter no,$(JSON)),,-ljansson)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH) $(if $(filter no,$(JSON)),,-ljansson) \
+		$(if $(filter no,$(NCURSES)),,-lncursesw -ltinfo) $(if $(filter no,$(ZLIB)),,-lz) \
+		$(if $(filter no,$(ELF)),,-lelf) -lpthread -lm
 
 daemon: $(B)/retrybudgetd ## build the exporter for Prometheus (libevent)
 
@@ -124,11 +145,11 @@ $(B)/obj/tests/%.o: tests/%.c Makefile | $(PREPARED)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -c -o $@ $<
 
-$(B)/unit: $(UNIT_OBJS) $(ROOM_OBJS)
+$(B)/unit: $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(ROOM_OBJS) $(INIH) -lcriterion -lpthread -lm
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS) $(INIH) -lcriterion -lpthread -lm
 
-$(B)/unit-plain: $(UNIT_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
+$(B)/unit-plain: $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(INIH) -lpthread -lm
 
@@ -149,9 +170,10 @@ picture: ## put the picture of a run of the demo into README.md
 	@scripts/demo --write
 
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
-# What burns comes first in both (units; bare storms of clients), so that the probes, which measure
+# What burns comes first in each (units; bare storms of clients), so that the probes, which measure
 # short times, run beside clients that wait.
-CHECK_LANES := 'check-unit check-boot check-agent check-contract check-probe check-harm' 'check-clients'
+CHECK_LANES := 'check-unit check-agent check-probe check-harm check-contract' \
+	       'check-clients check-boot check-herd'
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
@@ -161,7 +183,8 @@ check: ## install what is missing, build, run the tests
 # Of what cannot be built this way the checks that need it speak again.
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
-test-programs: all daemon $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM)
+test-programs: all daemon $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM) \
+	       $(HERD)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -169,9 +192,35 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-floors
 	@scripts/check-parts
 
-check-agent: all daemon ## the exporter beside real programs in an outage
-	@tests/agent/run --build $(B)
-	@tests/agent/rules
+# They wait, most of the time.
+AGENT := steer top rules run explain advise share logs
+
+check-agent: all daemon ## the exporter and the command beside real programs in an outage
+	@$(MAKE) $(AT_ONCE) --output-sync=target $(AGENT:%=agent-%)
+
+agent-%:
+	@tests/agent/$* --build $(B)
+
+check-page: all daemon ## the status page in a browser; screenshots go to build/page
+	@scripts/install-deps browser
+	@tests/agent/page --build $(B)
+
+check-deploy: all daemon ## the shipped files; the packages, built twice, in a fresh system, and purged
+	@scripts/install-deps deploy
+	@tests/deploy/rsyslog --build $(B)
+	@tests/deploy/journald --build $(B)
+	@tests/deploy/units --build $(B)
+	@tests/deploy/confined --build $(B)
+	@tests/deploy/grafana --build $(B)
+	@tests/deploy/prometheus --build $(B)
+	@tests/deploy/packages $(B)/deb
+	@tests/deploy/base $(B)/base.tar
+	@tests/deploy/installed $(B)/deb $(B)/base.tar
+	@tests/deploy/debian $(B)/deb $(B)/base.tar
+
+deb: ## build Debian packages in build/deb
+	@scripts/install-deps deploy
+	@scripts/build-deb $(B)/deb
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit
@@ -208,6 +257,13 @@ check-harm: all $(HARM) ## what the library does to healthy work and to storms: 
 
 check-harm-long: all $(HARM) ## the same, all scenes
 	tests/harm/run --build $(B) --long
+
+check-herd: all $(HERD) ## loops around one server that is down, in shares, and the way back of all
+	tests/herd/run --build $(B)
+
+check-herd-long: all $(HERD) ## the same: two hundred, and a minute; and loops that start programs
+	tests/herd/run --build $(B) --whole
+	tests/herd/loops --build $(B)
 
 rules-earn: all $(HARM) ## what each rule of the judging earns: the scenes that fail without it (an hour)
 	scripts/rules-earn $(B)
@@ -325,6 +381,8 @@ install: all ## PREFIX, DESTDIR and LIBDIR are honoured; with ARCH=i386 or LIBC=
 	install -m 755 $(TOOL) $(DESTDIR)$(BINDIR)/
 	[ ! -e $(B)/retrybudgetd ] || install -m 755 $(B)/retrybudgetd $(DESTDIR)$(BINDIR)/
 	install -m 644 conf/retrybudget.ini $(DESTDIR)$(CONFDIR)/
+	install -d $(DESTDIR)$(CONFDIR)/scenarios
+	install -m 644 conf/scenarios/*.ini $(DESTDIR)$(CONFDIR)/scenarios/
 	for page in $(MAN_PAGES); do \
 		install -D -m 644 conf/man/$$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$$page; done
 	install -m 644 conf/completion/retrybudget.bash $(DESTDIR)$(BASHDIR)/retrybudget
@@ -335,10 +393,11 @@ uninstall: $(TOOL) ## removes what install put there
 	rm -f $(LOADER_DIR)/$(notdir $(LIB)) $(DESTDIR)$(LIBDIR)/$(notdir $(LIB)) $(DESTDIR)$(BINDIR)/$(notdir $(TOOL)) \
 		$(DESTDIR)$(BINDIR)/retrybudgetd \
 		$(DESTDIR)$(CONFDIR)/retrybudget.ini \
+		$(patsubst conf/%,$(DESTDIR)$(CONFDIR)/%,$(wildcard conf/scenarios/*.ini)) \
 		$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$p) \
 		$(DESTDIR)$(BASHDIR)/retrybudget $(DESTDIR)$(ZSHDIR)/_retrybudget \
 		$(DESTDIR)$(FISHDIR)/retrybudget.fish
-	-rmdir $(DESTDIR)$(CONFDIR) 2>/dev/null
+	-rmdir $(DESTDIR)$(CONFDIR)/scenarios $(DESTDIR)$(CONFDIR) 2>/dev/null
 endif
 
 help: ## this list
@@ -347,8 +406,8 @@ help: ## this list
 clean: ## remove what was built
 	$(Q)rm -rf $(B)
 
-# Not the sources of others below suites, which have files of that name for other ends.
--include $(shell find $(B) -path $(B)/suites -prune -o -name '*.d' -print 2>/dev/null)
+# Not what lies below suites and deb, which have files and folders of that name for other ends.
+-include $(shell find $(B) \( -path $(B)/suites -o -path '$(B)/deb*' \) -prune -o -name '*.d' -type f -print 2>/dev/null)
 # Targets that are no files are all named like words.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):\([^=]\|$$\).*/\1/p' Makefile)
 .DELETE_ON_ERROR:

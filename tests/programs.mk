@@ -77,6 +77,11 @@ $(B)/soak/%: tests/soak/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $< -lpthread
+HERD := $(B)/herd/server $(B)/bench/looper $(B)/clients/syns
+$(B)/herd/%: tests/herd/%.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $<
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)

@@ -2,6 +2,8 @@
 /* Metrics, each in one row of a table. */
 #include "agent/exposition.h"
 
+#include "sys/arithmetic.h"
+
 #include <inttypes.h>
 
 #define LABELS_MAX 48
@@ -9,6 +11,7 @@
 struct sample {
 	size_t place;            /* in struct tally */
 	const char *more_labels; /* ,name="value" */
+	size_t less;             /* 1 + the place of what is counted there too; 0: nothing */
 };
 
 struct family_of_samples {
@@ -18,9 +21,13 @@ struct family_of_samples {
 };
 
 #define P(field) TALLY_PLACE(field)
+#define AT(place, labels)                                                                          \
+	{                                                                                          \
+		place, labels, 0                                                                   \
+	}
 #define FAILED(of, w)                                                                              \
 	{                                                                                          \
-		P(failures) + (of), ",class=\"" w "\""                                             \
+		P(failures) + (of), ",class=\"" w "\"", 0                                          \
 	}
 #define ROW(name, help, samples)                                                                   \
 	{                                                                                          \
@@ -28,13 +35,13 @@ struct family_of_samples {
 	}
 
 static const struct sample attempts[] = {
-	{ P(answered), ",kind=\"first\",result=\"success\"" },
-	{ P(answered) + 1, ",kind=\"retry\",result=\"success\"" },
-	{ P(failed), ",kind=\"first\",result=\"failure\"" },
-	{ P(failed) + 1, ",kind=\"retry\",result=\"failure\"" },
+	AT(P(answered), ",kind=\"first\",result=\"success\""),
+	AT(P(answered) + 1, ",kind=\"retry\",result=\"success\""),
+	AT(P(failed), ",kind=\"first\",result=\"failure\""),
+	AT(P(failed) + 1, ",kind=\"retry\",result=\"failure\""),
 };
-static const struct sample begun[] = { { P(attempts), "" } };
-static const struct sample retries[] = { { P(retries), "" } };
+static const struct sample begun[] = { AT(P(attempts), "") };
+static const struct sample retries[] = { AT(P(retries), "") };
 static const struct sample failures[] = {
 	FAILED(FAILURE_REFUSED, "refused"), FAILED(FAILURE_UNREACHABLE, "unreachable"),
 	FAILED(FAILURE_TIMEOUT, "timeout"), FAILED(FAILURE_RESET, "reset"),
@@ -42,26 +49,26 @@ static const struct sample failures[] = {
 	FAILED(FAILURE_LOOKUP, "lookup"),   FAILED(FAILURE_STATUS, "status"),
 };
 static const struct sample statuses[] = {
-	{ P(statuses) + STATUS_429, ",code=\"429\"" },
-	{ P(statuses) + STATUS_500, ",code=\"500\"" },
-	{ P(statuses) + STATUS_502, ",code=\"502\"" },
-	{ P(statuses) + STATUS_503, ",code=\"503\"" },
-	{ P(statuses) + STATUS_504, ",code=\"504\"" },
-	{ P(statuses) + STATUS_OTHER, ",code=\"other\"" },
+	AT(P(statuses) + STATUS_429, ",code=\"429\""),
+	AT(P(statuses) + STATUS_500, ",code=\"500\""),
+	AT(P(statuses) + STATUS_502, ",code=\"502\""),
+	AT(P(statuses) + STATUS_503, ",code=\"503\""),
+	AT(P(statuses) + STATUS_504, ",code=\"504\""),
+	AT(P(statuses) + STATUS_OTHER, ",code=\"other\""),
 };
 static const struct sample throttled[] = {
-	{ P(refused), ",how=\"refused\"" },
-	{ P(waited), ",how=\"held\"" },
-	{ P(parked), ",how=\"parked\"" },
+	{ P(refused), ",how=\"refused\"", 1 + P(parked) },
+	AT(P(waited), ",how=\"held\""),
+	AT(P(parked), ",how=\"parked\""),
 };
-static const struct sample avoided[] = { { P(avoided), "" } };
-static const struct sample exhausted[] = { { P(exhausted), "" } };
-static const struct sample probes[] = { { P(probes), "" } };
-static const struct sample refunded[] = { { P(mistaken), "" } };
+static const struct sample avoided[] = { AT(P(avoided), "") };
+static const struct sample exhausted[] = { AT(P(exhausted), "") };
+static const struct sample probes[] = { AT(P(probes), "") };
+static const struct sample refunded[] = { AT(P(mistaken), "") };
 static const struct sample breaker[] = {
-	{ P(breaker), ",to=\"open\"" },
-	{ P(breaker) + 1, ",to=\"half-open\"" },
-	{ P(breaker) + 2, ",to=\"closed\"" },
+	AT(P(breaker), ",to=\"open\""),
+	AT(P(breaker) + 1, ",to=\"half-open\""),
+	AT(P(breaker) + 2, ",to=\"closed\""),
 };
 
 static const struct family_of_samples counters[] = {
@@ -109,6 +116,8 @@ static void put_labels(const struct series *series, const char *more, FILE *out)
 	put_value(series->program, out);
 	fputs("\",dest=\"", out);
 	put_value(series->destination, out);
+	fputs("\",policy=\"", out);
+	put_value(series->policy, out);
 	fprintf(out, "\"%s}", more);
 }
 
@@ -123,6 +132,13 @@ static bool is_used(const struct totals *totals, size_t i)
 	return i > 0 || totals->series[0].values[P(attempts)] > 0;
 }
 
+static int64_t value_of(const struct series *series, const struct sample *sample)
+{
+	int64_t value = series->values[sample->place];
+
+	return sample->less ? value - lesser(value, series->values[sample->less - 1]) : value;
+}
+
 static void put_counters(const struct totals *totals, const struct family_of_samples *row,
                          FILE *out)
 {
@@ -132,7 +148,7 @@ static void put_counters(const struct totals *totals, const struct family_of_sam
 			fprintf(out, "retrybudget_%s", row->name);
 			put_labels(&totals->series[i], row->samples[j].more_labels, out);
 			fprintf(out, " %" PRId64 "\n",
-			        totals->series[i].values[row->samples[j].place]);
+			        value_of(&totals->series[i], &row->samples[j]));
 		}
 	}
 }

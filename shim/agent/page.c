@@ -20,7 +20,7 @@ static const char before[] =
     "th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);"
     "vertical-align:top}\n"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
-    "td.name{overflow-wrap:anywhere}\n"
+    "td.name{overflow-wrap:anywhere;min-width:9rem}\n"
     "th button{font:inherit;font-weight:bold;background:none;border:0;padding:0;cursor:pointer;"
     "color:inherit;text-align:inherit}\n"
     ".ok{color:var(--ok)}.slow{color:var(--slow)}.bad{color:var(--bad)}\n"
@@ -120,7 +120,8 @@ static void put_state(const struct series *series, FILE *out)
 	else if (recent_of(series, 2) > 0)
 		fprintf(
 		    out,
-		    "<td data-label=\"State\"><strong class=\"bad\">throttled</strong><br>%s</td>",
+		    "<td data-label=\"State\"><span><strong class=\"bad\">throttled</strong><br>%s"
+		    "</span></td>",
 		    failure_word(series->last_failure));
 	else if (series->capacity > 0 && series->tokens < series->capacity / 2)
 		fputs("<td data-label=\"State\" class=\"slow\">recovering</td>", out);
@@ -155,19 +156,26 @@ static void put_row(const struct series *series, FILE *out)
 {
 	const int64_t *values = series->values;
 
-	fputs("<tr><td class=\"name\" data-label=\"Destination\">", out);
+	fputs("<tr><td class=\"name\" data-label=\"Destination\" title=\"policy ", out);
+	put(series->policy, out);
+	fputs("\">", out);
 	put(series->destination, out);
 	fputs("</td><td class=\"name\" data-label=\"Program\">", out);
 	put(series->program, out);
 	fputs("</td>", out);
 	put_state(series, out);
 	fprintf(out,
-	        "<td data-label=\"Budget\" data-value=\"%.3f\"><meter min=\"0\" max=\"%.1f\" "
-	        "value=\"%.1f\"></meter> %.1f of %.1f</td>",
+	        "<td data-label=\"Budget\" data-value=\"%.3f\"><meter aria-label=\"retries left\" "
+	        "min=\"0\" max=\"%.1f\" "
+	        "value=\"%.1f\"></meter> ",
 	        series->capacity > 0 ? (double)series->tokens / (double)series->capacity : 1,
 	        series->capacity > 0 ? (double)series->capacity / 1000 : 1,
-	        series->capacity > 0 ? (double)greater(series->tokens, 0) / 1000 : 1,
-	        (double)series->tokens / 1000, (double)series->capacity / 1000);
+	        series->capacity > 0 ? (double)greater(series->tokens, 0) / 1000 : 1);
+	if (series->capacity > 0)
+		fprintf(out, "%.1f of %.1f</td>", (double)series->tokens / 1000,
+		        (double)series->capacity / 1000);
+	else
+		fputs("untouched</td>", out);
 	put_number("Attempts", values[TALLY_PLACE(attempts)], out);
 	put_number("Retries", values[TALLY_PLACE(retries)], out);
 	put_number("Failures", values[TALLY_PLACE(failed)] + values[TALLY_PLACE(failed) + 1], out);

@@ -27,6 +27,7 @@ bool totals_start(struct totals *totals, size_t most)
 	}
 	strcpy(totals->series[0].program, "other");
 	strcpy(totals->series[0].destination, "other");
+	strcpy(totals->series[0].policy, "other");
 	return true;
 }
 
@@ -133,17 +134,19 @@ static struct last *last_of(struct totals *totals, uint64_t key)
 	return one;
 }
 
-static struct series *series_of(struct totals *totals, const char *program, const char *destination)
+static struct series *series_of(struct totals *totals, const char *program, const char *destination,
+                                const char *policy)
 {
-	uint64_t hash = mix(mix(UINT64_C(0xcbf29ce484222325), program, strlen(program) + 1),
-	                    destination, strlen(destination));
+	uint64_t hash = mix(mix(mix(UINT64_C(0xcbf29ce484222325), program, strlen(program) + 1),
+	                        destination, strlen(destination) + 1),
+	                    policy, strlen(policy));
 	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
 	struct series *series;
 
 	for (; totals->places[at] != 0; at = (at + 1) & (totals->place_room - 1)) {
 		series = &totals->series[totals->places[at]];
 		if (strcmp(series->destination, destination) == 0 &&
-		    strcmp(series->program, program) == 0)
+		    strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0)
 			return series;
 	}
 	if (totals->count == totals->limit)
@@ -152,6 +155,7 @@ static struct series *series_of(struct totals *totals, const char *program, cons
 	series = &totals->series[totals->count++];
 	strncpy(series->program, program, sizeof(series->program) - 1);
 	strncpy(series->destination, destination, sizeof(series->destination) - 1);
+	strncpy(series->policy, policy, sizeof(series->policy) - 1);
 	return series;
 }
 
@@ -178,17 +182,18 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
                 const struct destination *destination)
 {
 	const cell64 *now = (const cell64 *)&destination->tally;
-	char name[REGION_NAME + 1] = "";
+	char name[REGION_NAME + 1] = "", policy[REGION_LABEL + 1] = "";
 	struct series *series;
 	struct last *last;
 	uint64_t key;
 
 	memcpy(name, destination->name, strnlen(destination->name, REGION_NAME));
+	memcpy(policy, destination->policy, strnlen(destination->policy, REGION_LABEL));
 	key = mix(mix(mix(UINT64_C(0xcbf29ce484222325), &region, sizeof(region)), &slot,
 	              sizeof(slot)),
 	          name, strlen(name)) |
 	      1;
-	series = series_of(totals, program, name);
+	series = series_of(totals, program, name, policy);
 	note_state(series, destination);
 	last = last_of(totals, key);
 	if (!last)

@@ -2,7 +2,8 @@
 /*
  * Counters of many processes as one: a counter never falls, though the processes that counted end.
  * Of each region the last values are kept, and what has come since is added to the series of its
- * program and destination. What a process counts after its last look and before its end is lost.
+ * program, destination and policy. What a process counts after its last look and before its end is
+ * lost.
  */
 #ifndef RETRYBUDGET_AGENT_TOTALS_H
 #define RETRYBUDGET_AGENT_TOTALS_H
@@ -17,10 +18,11 @@
 
 #define TOTALS_RECENT 60
 
-/* One program at one destination. */
+/* One program at one destination, under one policy. */
 struct series {
 	char program[REGION_PROGRAM + 1];
 	char destination[REGION_NAME + 1];
+	char policy[REGION_LABEL + 1];
 	int64_t values[TOTALS_VALUES];
 	/* As they are now, summed over the processes that were read in the last round. */
 	int64_t tokens, capacity; /* mt */
@@ -34,7 +36,7 @@ struct series {
 struct totals {
 	struct series *series; /* [0] is `other`: all that has no place of its own */
 	size_t count, limit;
-	uint32_t *places; /* of series, by hash of both names; 0 = free */
+	uint32_t *places; /* of series, by hash of its names; 0 = free */
 	size_t place_room;
 	struct last *last;
 	size_t last_count, last_room;

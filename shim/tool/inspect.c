@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget inspect: will the shim reach a program, and is it loaded in a process? */
+#include "tool/inspect.h"
 #include "tool/maps.h"
 #include "tool/program.h"
 #include "tool/reach.h"
@@ -17,16 +18,17 @@
 static const char usage[] =
     "usage: retrybudget inspect CMD\n"
     "       retrybudget inspect PID\n"
+    "       retrybudget inspect --all\n"
     "\n"
     "Tells whether the library will reach a program, and why if it will not. CMD is\n"
     "looked for as `retrybudget run` would. A number that is no command is a running\n"
-    "process: its program is inspected, and whether the library is loaded in it.\n"
+    "process: its program is inspected, and whether the library is loaded in it, with which\n"
+    "configuration and mode. --all lists every process that could be reached and is not.\n"
     "\n"
     "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID: 0 if the\n"
     "library is loaded, 1 if not. 125 for a wrong usage, or if it cannot be told.\n";
 
-/* 1 if the library is loaded in a process, 0 if not, -1 with errno if that cannot be told. */
-static int is_loaded(const char *pid)
+int inspect_is_loaded(const char *pid)
 {
 	char file[64], *line = NULL;
 	struct mapping mapping;
@@ -60,7 +62,7 @@ static bool is_process(const char *argument)
 	return access(path, F_OK) == 0;
 }
 
-static void print_verdict(const struct verdict *verdict, const char *program)
+static void print_verdict(const struct reach *verdict, const char *program)
 {
 	if (verdict->code)
 		printf("no: %s\n", verdict->message);
@@ -68,7 +70,7 @@ static void print_verdict(const struct verdict *verdict, const char *program)
 		printf("yes: %s will be loaded into %s\n", verdict->library, program);
 }
 
-static int inspect_process(const char *pid, struct verdict *verdict)
+static int inspect_process(const char *pid, struct reach *verdict)
 {
 	char exe[64], program[PATH_MAX];
 	ssize_t n;
@@ -76,7 +78,7 @@ static int inspect_process(const char *pid, struct verdict *verdict)
 
 	(void)snprintf(exe, sizeof(exe), "/proc/%s/exe", pid);
 	n = readlink(exe, program, sizeof(program) - 1);
-	loaded = n < 0 ? -1 : is_loaded(pid);
+	loaded = n < 0 ? -1 : inspect_is_loaded(pid);
 	if (loaded < 0) {
 		fprintf(stderr, "retrybudget: inspect: cannot look into process %s: %s\n", pid,
 		        errno == ENOENT ? "it has no program" : strerror(errno));
@@ -88,18 +90,22 @@ static int inspect_process(const char *pid, struct verdict *verdict)
 	reach_command(exe, verdict);
 	print_verdict(verdict, program);
 	printf("the shim is %s in process %s\n", loaded ? "loaded" : "not loaded", pid);
+	if (loaded)
+		inspect_settings((pid_t)strtol(pid, NULL, 10));
 	return loaded ? 0 : 1;
 }
 
 int cmd_inspect(int argc, char **argv)
 {
-	static struct verdict verdict; /* some kilobytes */
+	static struct reach verdict; /* some kilobytes */
 	int result;
 
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		fputs(usage, stdout);
 		return fflush(stdout) ? 1 : 0;
 	}
+	if (argc == 2 && (strcmp(argv[1], "--all") == 0 || strcmp(argv[1], "-a") == 0))
+		return inspect_all();
 	if (argc != 2 || argv[1][0] == '-') {
 		fputs(usage, stderr);
 		return EXIT_OWN;

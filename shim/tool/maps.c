@@ -96,6 +96,7 @@ bool mapping_parse(const char *line, struct mapping *mapping)
 	mapping->major = (unsigned int)major;
 	mapping->minor = (unsigned int)minor;
 	mapping->kind = kind_of(mode, at);
+	mapping->is_writable = mode[1] == 'w';
 	/* A piece from the middle of a region is no region. */
 	if (offset != 0 && mapping->kind != MAPPING_LIBRARY)
 		mapping->kind = MAPPING_OTHER;

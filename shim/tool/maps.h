@@ -17,6 +17,7 @@ struct mapping {
 	uint64_t from, to, inode;
 	unsigned int major, minor; /* of the device */
 	enum mapping_kind kind;
+	bool is_writable; /* by the process, and so is its file */
 };
 
 /* False if that is no line of such a file. Names are only names: any process can give them to what

@@ -23,7 +23,7 @@
 
 #define SCRIPTS_MAX 5 /* the kernel's limit of scripts run by scripts */
 
-static __attribute__((format(printf, 3, 4))) void say(struct verdict *verdict, int code,
+static __attribute__((format(printf, 3, 4))) void say(struct reach *verdict, int code,
                                                       const char *format, ...)
 {
 	va_list args;
@@ -50,7 +50,7 @@ static int bits(const struct elf_facts *facts)
 	return facts->class == ELFCLASS64 ? 64 : 32;
 }
 
-static void judge_elf(const char *path, const struct elf_facts *facts, struct verdict *verdict)
+static void judge_elf(const char *path, const struct elf_facts *facts, struct reach *verdict)
 {
 	struct elf_facts library;
 
@@ -93,7 +93,7 @@ static void judge_elf(const char *path, const struct elf_facts *facts, struct ve
 }
 
 /* Judges one file. interpreter: filled if it is a script that names one. */
-static bool judge_file(const char *path, struct verdict *verdict, char *interpreter,
+static bool judge_file(const char *path, struct reach *verdict, char *interpreter,
                        char *through_env)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -126,7 +126,7 @@ static bool judge_file(const char *path, struct verdict *verdict, char *interpre
 	return script;
 }
 
-void reach_command(const char *command, struct verdict *verdict)
+void reach_command(const char *command, struct reach *verdict)
 {
 	char path[PATH_MAX], interpreter[PATH_MAX], through_env[PATH_MAX];
 	struct elf_facts library;

@@ -13,7 +13,7 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-struct verdict {
+struct reach {
 	int code;                         /* 0 = the shim will reach it, else one of the above */
 	bool asan;                        /* the program has ASan in a shared library */
 	char library[PATH_MAX];           /* absolute: the one that fits the program */
@@ -23,6 +23,6 @@ struct verdict {
 /* Looks at what `command` would start: found along PATH as execvp(3) does, scripts followed to
  * their interpreter. A file of a format we do not know is left to exec, and gets the benefit of
  * doubt. */
-void reach_command(const char *command, struct verdict *verdict);
+void reach_command(const char *command, struct reach *verdict);
 
 #endif

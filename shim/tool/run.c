@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
 #include "config/config.h"
+#include "sys/inject_text.h"
 #include "tool/library.h"
 #include "tool/options.h"
 #include "tool/reach.h"
+#include "tool/run_and_tell.h"
+#include "tool/settings.h"
 #include "tool/tool.h"
 
 #include <errno.h>
@@ -16,11 +19,13 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-static const char usage[] =
-    "usage: retrybudget run [-c FILE] [--observe] [--log stderr] [--] CMD [ARG...]\n"
-    "\n"
-    "Starts CMD with libretrybudget.so loaded into it.\n"
-    "\n";
+static const char usage[] = "usage: retrybudget run [-c FILE] [--observe] [--log stderr]\n"
+			    "                       [--set [SECTION.]KEY=VALUE]...\n"
+			    "                       [--inject DEST=HOW]... [--stat-on-exit]\n"
+			    "                       [--] CMD [ARG...]\n"
+			    "\n"
+			    "Starts CMD with libretrybudget.so loaded into it.\n"
+			    "\n";
 
 static const char more[] =
     "\n"
@@ -36,7 +41,10 @@ static void print_usage(FILE *out)
 
 struct options {
 	const char *config;
-	bool observe, log_stderr;
+	bool observe, log_stderr, stat_on_exit;
+	struct setting_list settings;
+	char injections[INJECT_LINES * (INJECT_NAME + 100)];
+	int injection_count;
 };
 
 static __attribute__((format(printf, 2, 3))) int fail(int code, const char *format, ...)
@@ -49,6 +57,26 @@ static __attribute__((format(printf, 2, 3))) int fail(int code, const char *form
 	va_end(args);
 	fputc('\n', stderr);
 	return code;
+}
+
+static bool add_injection(struct options *options, const char *given)
+{
+	size_t used = strlen(options->injections);
+	struct inject_plan plan;
+	const char *why =
+	    strchr(given, '\n') ? "write DEST=refused:2,hang:1" : inject_parse(given, &plan);
+
+	if (!why && options->injection_count++ == INJECT_LINES)
+		why = "too many destinations: there is room for 8";
+	if (!why && strlen(given) + 2 > sizeof(options->injections) - used)
+		why = "too long";
+	if (why) {
+		fail(EXIT_OWN, "--inject '%s': %s", given, why);
+		return false;
+	}
+	(void)snprintf(options->injections + used, sizeof(options->injections) - used, "%s\n",
+	               given);
+	return true;
 }
 
 /* 0: go on. Otherwise the exit code, plus one, so that success (--help) can be told. */
@@ -75,6 +103,17 @@ static int read_options(int argc, char **argv, struct options *options)
 				            "file's [log] section") +
 				       1;
 			options->log_stderr = true;
+			break;
+		case OPTION_SET:
+			if (!settings_add(&options->settings, optarg))
+				return EXIT_OWN + 1;
+			break;
+		case OPTION_STAT_ON_EXIT:
+			options->stat_on_exit = true;
+			break;
+		case OPTION_INJECT:
+			if (!add_injection(options, optarg))
+				return EXIT_OWN + 1;
 			break;
 		case 'h':
 			print_usage(stdout);
@@ -107,6 +146,17 @@ static int set_config(const char *file)
 	if (setenv("RETRYBUDGET_CONFIG", absolute, 1) != 0)
 		return fail(EXIT_OWN, "%s", strerror(errno));
 	return 0;
+}
+
+static int set_settings(const struct setting_list *list)
+{
+	const char *file = getenv("RETRYBUDGET_CONFIG");
+
+	if (!settings_check(list, file && *file ? file : CONFIG_SYSTEM_FILE))
+		return EXIT_OWN;
+	return setenv(OVERRIDES_VARIABLE, list->text, 1) == 0
+	           ? 0
+	           : fail(EXIT_OWN, "%s", strerror(errno));
 }
 
 /* Before the others: behind a proxy (torsocks, proxychains) nothing is to be seen of the program's
@@ -159,10 +209,17 @@ static int allow_asan(void)
 	return result == 0 ? 0 : fail(EXIT_OWN, "%s", strerror(errno));
 }
 
+static int start(char **command)
+{
+	execvp(command[0], command);
+	return fail(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_UNFIT, "%s: %s", command[0],
+	            strerror(errno));
+}
+
 int cmd_run(int argc, char **argv)
 {
-	static struct verdict verdict; /* some kilobytes */
-	struct options options = { 0 };
+	static struct reach verdict; /* some kilobytes */
+	static struct options options;
 	int result = read_options(argc, argv, &options);
 
 	if (result)
@@ -175,12 +232,15 @@ int cmd_run(int argc, char **argv)
 		result = allow_asan();
 	if (!result && options.config)
 		result = set_config(options.config);
+	if (!result && options.settings.count)
+		result = set_settings(&options.settings);
 	if (result)
 		return result;
 	if ((options.observe && setenv("RETRYBUDGET", "observe", 1) != 0) ||
-	    (options.log_stderr && setenv("RETRYBUDGET_LOG", "stderr", 1) != 0))
+	    (options.log_stderr && setenv("RETRYBUDGET_LOG", "stderr", 1) != 0) ||
+	    (options.injection_count && setenv(INJECT_VARIABLE, options.injections, 1) != 0))
 		return fail(EXIT_OWN, "%s", strerror(errno));
-	execvp(argv[optind], argv + optind);
-	return fail(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_UNFIT, "%s: %s", argv[optind],
-	            strerror(errno));
+	if (options.stat_on_exit)
+		return run_and_tell(argv + optind, start);
+	return start(argv + optind);
 }

@@ -9,20 +9,12 @@
 #define RETRYBUDGET_TOOL_SNAPSHOT_H
 
 #include "region/region.h"
-#include "tool/processes.h"
-
-enum snapshot_state {
-	SNAPSHOT_GOOD,
-	SNAPSHOT_NONE,   /* the library is loaded, and has no region that could be found */
-	SNAPSHOT_GONE,   /* the process ended meanwhile */
-	SNAPSHOT_DENIED, /* no right to read it */
-	SNAPSHOT_LAYOUT, /* made by another version of the library */
-	SNAPSHOT_FALSE,  /* no region, whatever its name says */
-};
+#include "tool/region_file.h"
 
 struct snapshot {
 	enum snapshot_state state;
 	char layout;           /* of SNAPSHOT_LAYOUT, printable */
+	int mapping;           /* which of the process's regions it is */
 	struct region *region; /* of SNAPSHOT_GOOD: its head, and of its slots those below */
 	int slot_count;
 	uint16_t slots[REGION_DESTINATIONS];
@@ -30,6 +22,9 @@ struct snapshot {
 
 /* Reads the region of a process into *out. What it points to lasts until the next call. */
 void snapshot_take(const struct process *process, struct snapshot *out);
+
+/* The same of a file that is open. */
+void snapshot_take_file(const struct region_file *file, struct snapshot *out);
 
 /* The state in one word, for programs, and in a sentence, for people. */
 const char *snapshot_word(const struct snapshot *snapshot);

@@ -2,6 +2,7 @@
 /* retrybudget stat: what the library has counted in the processes that run under it. */
 #include "tool/stat.h"
 
+#include "region/steering.h"
 #include "sys/text.h"
 #include "tool/options.h"
 #include "tool/tool.h"
@@ -75,6 +76,24 @@ const char *stat_scope(int64_t scope)
 	return word_of(words, sizeof(words) / sizeof(*words), scope);
 }
 
+const char *stat_set(const struct family *family, size_t *pending)
+{
+	const struct steering *steering = &family->snapshot->region->steering;
+	int64_t word = LOAD(steering->request), takers = LOAD(steering->takers);
+	struct steering_request request;
+	bool counted;
+
+	*pending = 0;
+	if (steering_read(word, &request) != STEERING_GOOD)
+		return NULL;
+	counted = (uint64_t)takers >> 32 == request.number;
+	if (!counted)
+		*pending = family->count;
+	else if ((uint32_t)takers < family->count)
+		*pending = family->count - (uint32_t)takers;
+	return stat_mode(request.mode);
+}
+
 /* The whole name, or what stands before its port. */
 static bool is_destination(const char *name, const char *wanted)
 {
@@ -95,17 +114,14 @@ static bool is_program(const struct family *family, const char *wanted)
 	return false;
 }
 
-/* Leaves of a family what was asked for; false: nothing. */
-static bool choose(const struct request *request, const struct family *family,
-                   struct snapshot *snapshot)
+bool stat_choose(const char *wanted, const struct family *family, struct snapshot *snapshot)
 {
 	int kept = 0;
 
-	if (!request->wanted || request->pid || is_program(family, request->wanted))
+	if (is_program(family, wanted))
 		return true;
 	for (int i = 0; i < snapshot->slot_count; i++)
-		if (is_destination(snapshot->region->destinations[snapshot->slots[i]].name,
-		                   request->wanted))
+		if (is_destination(snapshot->region->destinations[snapshot->slots[i]].name, wanted))
 			snapshot->slots[kept++] = snapshot->slots[i];
 	snapshot->slot_count = kept;
 	return kept > 0;
@@ -120,7 +136,8 @@ static void print_family(struct family *family, struct snapshot *snapshot, void 
 {
 	struct printing *printing = arg;
 
-	if (!choose(printing->request, family, snapshot))
+	if (printing->request->wanted && !printing->request->pid &&
+	    !stat_choose(printing->request->wanted, family, snapshot))
 		return;
 	printing->request->printer->family(family);
 	printing->printed++;
@@ -141,7 +158,7 @@ static int print_once(const struct request *request)
 	return printing.printed ? 0 : NOTHING;
 }
 
-static void pause_for(double seconds)
+void stat_pause(double seconds)
 {
 	struct timespec time = { .tv_sec = (time_t)seconds };
 
@@ -162,11 +179,11 @@ static int watch(const struct request *request)
 			puts("nothing to show");
 		if (fflush(stdout) != 0) /* nobody reads any more */
 			return 1;
-		pause_for(request->seconds);
+		stat_pause(request->seconds);
 	}
 }
 
-static bool take_seconds(const char *text, double *seconds)
+bool stat_seconds(const char *text, double *seconds)
 {
 	char *end;
 
@@ -204,7 +221,7 @@ int cmd_stat(int argc, char **argv)
 			}
 			break;
 		case 'w':
-			if (!take_seconds(optarg, &request.seconds)) {
+			if (!stat_seconds(optarg, &request.seconds)) {
 				fputs("retrybudget: stat: --watch takes 0.1 to 86400 seconds\n",
 				      stderr);
 				return EXIT_USAGE;

@@ -25,6 +25,29 @@ bool stat_tokens(const struct bucket *bucket, int64_t *tokens, int64_t *capacity
 const char *stat_mode(int64_t mode);
 const char *stat_scope(int64_t scope);
 
+/* The mode that `retrybudget set` has asked for, or NULL; and how many of the processes have not
+ * taken what was asked of them last. */
+const char *stat_set(const struct family *family, size_t *pending);
+
+/* Leaves of a family what a word asks for, a program or a destination; false: nothing. */
+bool stat_choose(const char *wanted, const struct family *family, struct snapshot *snapshot);
+
+/* A time between two looks: false if it is none. */
+bool stat_seconds(const char *text, double *seconds);
+void stat_pause(double seconds);
+
+/* Cells of a table: each text lasts until the next call. */
+const char *stat_pids(const struct family *family);    /* "4711+3": three more share the region */
+const char *stat_mode_of(const struct family *family); /* "off*": an operator has set it */
+const char *stat_level(const struct bucket *bucket);   /* "9.3/10", or "full" */
+const char *stat_last(const struct destination *destination); /* class of the last failure */
+
+/* Every counter of a destination in some lines, its name before them. */
+void stat_print_tally(FILE *out, const char *name, const struct tally *tally);
+
+/* Version, configuration and mode of a family, in some lines. */
+void stat_print_identity(FILE *out, const struct family *family);
+
 static inline int64_t stat_sum(const cell64 *cells, size_t n)
 {
 	int64_t sum = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget stat --json`: one object, of which each region is written as soon as it is read. */
-#include "tool/stat.h"
-
 #include "report/record.h"
+#include "tool/stat.h"
 
 #ifdef WITHOUT_JANSSON
 const struct printer stat_json = { 0 };
@@ -96,6 +95,7 @@ static json_t *destination_json(const struct destination *one)
 	int64_t last = LOAD(one->last_failure), streak = LOAD(one->budget.streak);
 
 	put_text(object, "name", family_text(one->name, REGION_NAME));
+	put_text(object, "policy", family_text(one->policy, REGION_LABEL));
 	put_tally(object, &one->tally);
 	put_tokens(object, &one->budget.bucket);
 	put(object, "streak", streak > 0 ? streak : 0);
@@ -104,15 +104,19 @@ static json_t *destination_json(const struct destination *one)
 	return object;
 }
 
-static void put_region(json_t *object, const struct snapshot *snapshot)
+static void put_region(json_t *object, const struct family *family)
 {
+	const struct snapshot *snapshot = family->snapshot;
 	const struct region *region = snapshot->region;
 	const struct region_identity *identity = &region->identity;
 	json_t *maker = json_object(), *totals = json_object(), *list = json_array();
 	int64_t hash = LOAD(identity->config_hash);
+	size_t pending;
 
 	put_text(object, "version", family_text(identity->version, REGION_VERSION));
 	put_text(object, "mode", stat_mode(LOAD(identity->mode)));
+	put_text(object, "set", stat_set(family, &pending));
+	put(object, "set_pending", (int64_t)pending);
 	put_text(object, "scope", stat_scope(LOAD(identity->scope)));
 	put_text(object, "config", family_text(identity->config, REGION_PATH));
 	if (hash) {
@@ -156,7 +160,7 @@ static void print_family(const struct family *family)
 	put(object, "user", family->members[0].user);
 	put_text(object, "state", snapshot_word(snapshot));
 	if (snapshot->state == SNAPSHOT_GOOD)
-		put_region(object, snapshot);
+		put_region(object, family);
 	else
 		put_text(object, "message", snapshot_sentence(snapshot));
 	fputs(written++ ? ",\n" : "\n", stdout);

@@ -2,6 +2,7 @@
 /* Regions as a reader finds them: whole, forged, cut, of other versions, of a process that ended.
  */
 #include "tool/processes.c"
+#include "tool/region_file.c"
 #include "tool/snapshot.c"
 
 #include <criterion/criterion.h>
@@ -145,7 +146,7 @@ Test(snapshot, of_a_file_that_is_no_memory)
 	cr_assert_not_null(mkdtemp(folder));
 	snprintf(inner, sizeof(inner), "%s/retrybudget", folder);
 	cr_assert_eq(mkdir(inner, 0700), 0);
-	snprintf(path, sizeof(path), "%s/default-v6", inner);
+	snprintf(path, sizeof(path), "%s/default-v8", inner);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert(fd >= 0 && ftruncate(fd, sizeof(struct region)) == 0);
 	mapped = mmap(NULL, sizeof(struct region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -236,4 +237,29 @@ Test(snapshot, without_rights)
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(status, 0, "status %x", status);
+}
+
+/* Who maps another's file read-only must not have it written to by a stronger one. */
+Test(snapshot, nothing_is_written_that_the_process_could_not_write)
+{
+	struct processes found;
+	struct region_file file;
+	int64_t word = 4711;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	cr_assert(processes_find(&found, getpid()));
+	cr_assert_eq(region_file_open(&found.list[0], &found.list[0].regions[0], true, &file),
+	             SNAPSHOT_GOOD);
+	cr_expect_eq(region_file_write(&file, offsetof(struct region, steering.request), &word,
+	                               sizeof(word)),
+	             SNAPSHOT_GOOD);
+	cr_expect_eq(mapped->steering.request, 4711);
+	region_file_close(&file);
+	processes_free(&found);
+	cr_assert_eq(mprotect(mapped, sizeof(struct region), PROT_READ), 0);
+	cr_assert(processes_find(&found, getpid()));
+	cr_expect_eq(region_file_open(&found.list[0], &found.list[0].regions[0], true, &file),
+	             SNAPSHOT_FALSE);
+	processes_free(&found);
 }

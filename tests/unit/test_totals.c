@@ -43,6 +43,29 @@ Test(totals, what_has_come_since_is_added)
 	}
 }
 
+Test(totals, another_policy_is_another_series)
+{
+	strcpy(one.policy, "db");
+	totals_begin(&totals);
+	read_once(1, 5);
+	totals_finish(&totals);
+	strcpy(one.policy, "orders");
+	totals_begin(&totals);
+	read_once(1, 9);
+	totals_finish(&totals);
+	cr_assert_eq(totals.count, 3);
+	cr_expect_str_eq(totals.series[1].policy, "db");
+	cr_expect_eq(attempts_of(1), 5);
+	cr_expect_str_eq(totals.series[2].policy, "orders");
+	cr_expect_eq(attempts_of(2), 4, "what has come since");
+	cr_expect_eq(totals.series[1].processes, 0);
+	memset(one.policy, 'x', sizeof(one.policy)); /* without an end */
+	totals_begin(&totals);
+	read_once(1, 10);
+	totals_finish(&totals);
+	cr_expect_eq(attempts_of(0), 1, "there is room for two");
+}
+
 Test(totals, a_process_that_ends_leaves_what_it_counted)
 {
 	totals_begin(&totals);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two ways in: the mapped file itself by /proc/PID/map_files, which root and CAP_CHECKPOINT_RESTORE
+ * may open, else process_vm_readv and process_vm_writev, where ptrace(2) would be allowed. The
+ * first makes no page that is not there yet; the second looks at slots in use alone, for the same
+ * end.
+ */
+#include "tool/region_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+#define MOUNTS_LIMIT (1 << 20)
+
+/* The device of all memfds: one mount inside the kernel. */
+static dev_t memfd_device(void)
+{
+	static dev_t device;
+	struct stat status;
+	int fd;
+
+	if (device)
+		return device;
+	fd = memfd_create("retrybudget-stat", MFD_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &status) == 0)
+		device = status.st_dev;
+	if (fd >= 0)
+		close(fd);
+	return device;
+}
+
+/* True if a device is a tmpfs by the mounts that a process sees. */
+static bool is_tmpfs(pid_t pid, const struct mapping *mapping)
+{
+	static char text[MOUNTS_LIMIT];
+	char wanted[32], *line, *rest = text;
+	bool found = false;
+
+	(void)snprintf(wanted, sizeof(wanted), "%u:%u", mapping->major, mapping->minor);
+	if (process_read(pid, "mountinfo", text, sizeof(text)) <= 0)
+		return false;
+	while (!found && (line = strsep(&rest, "\n"))) {
+		const char *type = strstr(line, " - ");
+		char *word = line;
+
+		for (int i = 0; i < 2 && word; i++)
+			word = strchr(word + (i > 0), ' ');
+		found = word && type && strncmp(word + 1, wanted, strlen(wanted)) == 0 &&
+		        word[1 + strlen(wanted)] == ' ' && strncmp(type, " - tmpfs ", 9) == 0;
+	}
+	return found;
+}
+
+/*
+ * Names are free: what is called like a region may lie on a file system whose server never answers
+ * (FUSE), and a reader would hang. Only memory is looked at.
+ */
+static bool is_memory(pid_t pid, const struct mapping *mapping)
+{
+	if (makedev(mapping->major, mapping->minor) == memfd_device())
+		return true;
+	return mapping->kind == MAPPING_SHARED && is_tmpfs(pid, mapping);
+}
+
+enum snapshot_state region_file_open(const struct process *process, const struct mapping *mapping,
+                                     bool for_writing, struct region_file *file)
+{
+	char path[96];
+	struct stat status;
+
+	/* Root must not write for a process what that could not write itself. */
+	if (!is_memory(process->pid, mapping) || (for_writing && !mapping->is_writable))
+		return SNAPSHOT_FALSE;
+	*file = (struct region_file) { process->pid, mapping->from, -1 };
+	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+	               (int)process->pid, mapping->from, mapping->to);
+	file->fd =
+	    open(path, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* By address only where nothing else may be: between the two looks an address can come to
+	 * mean a file that never answers. */
+	if (file->fd < 0)
+		return errno == EPERM || errno == EACCES ? SNAPSHOT_GOOD : SNAPSHOT_GONE;
+	/* Since the mappings were listed another file may have come to lie there. */
+	if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_ino != mapping->inode ||
+	    status.st_dev != makedev(mapping->major, mapping->minor)) {
+		close(file->fd);
+		return SNAPSHOT_GONE;
+	}
+	return SNAPSHOT_GOOD;
+}
+
+static enum snapshot_state state_of(ssize_t got, size_t n)
+{
+	if (got == (ssize_t)n)
+		return SNAPSHOT_GOOD;
+	if (got >= 0)
+		return SNAPSHOT_FALSE; /* cut short */
+	return errno == EPERM || errno == EACCES ? SNAPSHOT_DENIED
+	       : errno == ESRCH                  ? SNAPSHOT_GONE
+	                                         : SNAPSHOT_FALSE;
+}
+
+enum snapshot_state region_file_read(const struct region_file *file, size_t offset, void *out,
+                                     size_t n)
+{
+	struct iovec to = { out, n };
+	struct iovec from = { (void *)(uintptr_t)(file->address + offset), n };
+	ssize_t got;
+
+	if (file->fd >= 0)
+		got = pread(file->fd, out, n, (off_t)offset);
+	else
+		got = process_vm_readv(file->pid, &to, 1, &from, 1, 0);
+	return state_of(got, n);
+}
+
+enum snapshot_state region_file_write(const struct region_file *file, size_t offset,
+                                      const void *bytes, size_t n)
+{
+	struct iovec from = { (void *)(uintptr_t)bytes, n };
+	struct iovec to = { (void *)(uintptr_t)(file->address + offset), n };
+
+	if (file->fd >= 0)
+		return state_of(pwrite(file->fd, bytes, n, (off_t)offset), n);
+	return state_of(process_vm_writev(file->pid, &from, 1, &to, 1, 0), n);
+}
+
+void region_file_close(struct region_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}

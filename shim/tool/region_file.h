@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A region in the hands of another process: read and written, never mapped. Who owns a file can
+ * shorten it, and whoever has mapped it dies of SIGBUS; and a mapping of ours would keep memory
+ * alive that its processes have left.
+ */
+#ifndef RETRYBUDGET_TOOL_REGION_FILE_H
+#define RETRYBUDGET_TOOL_REGION_FILE_H
+
+#include "tool/processes.h"
+
+enum snapshot_state {
+	SNAPSHOT_GOOD,
+	SNAPSHOT_NONE,   /* the library is loaded, and has no region that could be found */
+	SNAPSHOT_GONE,   /* the process ended meanwhile */
+	SNAPSHOT_DENIED, /* no right to read it */
+	SNAPSHOT_LAYOUT, /* made by another version of the library */
+	SNAPSHOT_FALSE,  /* no region, whatever its name says */
+};
+
+struct region_file {
+	pid_t pid;
+	uint64_t address;
+	int fd; /* or -1: by address */
+};
+
+/* SNAPSHOT_GOOD, or why not. */
+enum snapshot_state region_file_open(const struct process *process, const struct mapping *mapping,
+                                     bool for_writing, struct region_file *file);
+
+/* All of it or nothing. By address another process may answer that was given the number since, and
+ * be written to: ask process_lives() right before, and before believing what was read. */
+enum snapshot_state region_file_read(const struct region_file *file, size_t offset, void *out,
+                                     size_t n);
+enum snapshot_state region_file_write(const struct region_file *file, size_t offset,
+                                      const void *bytes, size_t n);
+
+void region_file_close(struct region_file *file);
+
+#endif
