@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* What `retrybudget top` shows: rows that are kept from one look to the next, so that it can tell
+ * what has changed. One list, whether it goes to a screen or is printed. */
+#ifndef RETRYBUDGET_TOOL_TOP_H
+#define RETRYBUDGET_TOOL_TOP_H
+
+#include "tool/stat.h"
+
+#define TOP_HISTORY 12 /* looks that a sparkline shows */
+#define TOP_GONE    10 /* looks that a process is shown after its end */
+
+enum top_column {
+	TOP_PID,
+	TOP_PROGRAM,
+	TOP_MODE,
+	TOP_DESTINATION,
+	TOP_ATTEMPTS,
+	TOP_RETRIES,
+	TOP_ANSWERED,
+	TOP_FAILED,
+	TOP_REFUSED,
+	TOP_WAITED,
+	TOP_TOKENS,
+	TOP_STREAK,
+	TOP_LAST,
+	TOP_THROTTLED, /* refused and waited since the look before, as a sparkline */
+	TOP_COLUMNS,
+};
+
+/* A family of processes: the region, or a process that has none of its own. */
+struct top_key {
+	uint64_t inode;
+	unsigned int major, minor;
+	pid_t pid; /* 0 with a region */
+};
+
+struct top_row {
+	struct top_key key;
+	char *name;                  /* of the destination; "(all)": of its process */
+	pid_t pid;                   /* who can be asked */
+	char cells[TOP_COLUMNS][32]; /* of columns that are words */
+	int64_t values[TOP_COLUMNS]; /* of columns that are numbers; TOKENS: mt, INT64_MAX = full */
+	int64_t history[TOP_HISTORY]; /* throttled, the last look at the end */
+	int looks;                    /* how many of them there are */
+	int gone;                     /* looks since its process ended, 0 = it lives */
+	bool readable;                /* else the name is why not */
+};
+
+/* All of one destination at the last look, for the drill-down. */
+struct top_detail {
+	bool found;
+	struct top_key key; /* that is wanted; its name: */
+	char *name;
+	char *text; /* in lines, what stat prints of it and more */
+	int64_t at; /* ns, CLOCK_MONOTONIC */
+};
+
+struct top {
+	bool processes; /* a row each, not for each destination */
+	enum top_column sort;
+	bool reversed;
+	struct top_row *rows;
+	size_t count;
+	size_t regions, ended, unreadable;
+	const char *wanted; /* destination or program alone, or NULL */
+	struct top_detail detail;
+};
+
+/* Looks at all processes. False with errno if that cannot be done; what was known stays. */
+bool top_look(struct top *top);
+
+/* Puts the rows in order. */
+void top_sort(struct top *top);
+
+void top_free(struct top *top);
+
+bool top_same(const struct top_row *row, const struct top_key *key, const char *name);
+
+/* Column by its heading in any case, or TOP_COLUMNS. */
+enum top_column top_column_named(const char *name);
+const char *top_heading(enum top_column column);
+
+/* Lines of the list without a newline; width: 0 = everything in full. utf8: as the terminal has
+ * it. */
+void top_print_head(FILE *out, const struct top *top, int width);
+void top_print_row(FILE *out, const struct top_row *row, int width, bool utf8);
+
+/* Everything of one destination, or of a process if it is NULL. */
+void top_print_detail(FILE *out, const struct family *family, const struct destination *one,
+                      int64_t now);
+
+/* The screen. Returns the exit status. Without ncurses it says so. */
+int top_screen(struct top *top, double seconds, bool utf8);
+
+/* Asks a process for a mode, as `retrybudget set` does. What came of it in one line, printable, in
+ * text. */
+void steer_mode(pid_t pid, const char *mode, char *text, size_t size);
+
+#endif
