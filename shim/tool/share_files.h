@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shares of this machine, as files: /dev/shm/retrybudget-UID/NAME-vN of a user, and
+ * /dev/shm/retrybudget/NAME-vN of the whole machine. Whoever owns such a directory may put anything
+ * into it, so that only a plain file of its owner, on the same file system, is ever opened.
+ */
+#ifndef RETRYBUDGET_TOOL_SHARE_FILES_H
+#define RETRYBUDGET_TOOL_SHARE_FILES_H
+
+#include "tool/snapshot.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define SHARES_IN "/dev/shm"
+
+struct share {
+	char owner[33]; /* "host", or the user's name or number */
+	char name[64];  /* of the share, without its layout */
+	char layout;    /* of the library that made it */
+	char path[160];
+	bool is_host;
+	uid_t user; /* who must own it */
+	dev_t device;
+	ino_t inode;
+};
+
+struct shares {
+	struct share *list;
+	size_t count;
+	size_t closed; /* directories of users that may not be looked into */
+};
+
+/* Finds all below base, by owner and name. False with errno if base cannot be read, or there is no
+ * memory. */
+bool shares_find(const char *base, struct shares *found);
+
+void shares_free(struct shares *found);
+
+/* True if a word means this one: NAME, or OWNER/NAME with the owner's name or number. */
+bool share_is(const struct share *share, const char *word);
+
+/* Opens the file that was found. SNAPSHOT_GOOD, or why not. */
+enum snapshot_state share_open(const struct share *share, bool for_writing,
+                               struct region_file *file);
+
+/* Takes its name away: who has it mapped keeps it, who comes later gets another. False with errno.
+ */
+bool share_remove(const struct share *share);
+
+#endif
