@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retrybudget simulate: what a policy says to a trace of attempts, with the shim's own arithmetic
- * and the trace's clock, so that a rule can be tried, or held against another system's, before it
- * is put in force. Only whether retries may go: when they would (backoff, breaker, Retry-After) is
- * not played.
+ * retrybudget simulate: what a policy does, before it is put in force: to a whole scenario of
+ * clients and servers, or to a trace of attempts.
  */
-#include "budget/concurrency.h"
-#include "budget/strategy.h"
-#include "config/read.h"
 #include "tool/options.h"
+#include "tool/sim_play.h"
 #include "tool/tool.h"
+#include "tool/trace.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char usage[] =
-    "usage: retrybudget simulate [--original] FILE [LABEL]\n"
+    "usage: retrybudget simulate --scenario FILE [OPTION...] [CONFIG [LABEL]]\n"
+    "       retrybudget simulate [--original] CONFIG [LABEL] < TRACE\n"
     "\n"
-    "Reads a trace from standard input and plays it to the section [destination\n"
-    "LABEL] of FILE, or to [destination default]. A line is a moment in ms, an event\n"
-    "and perhaps a value:\n"
+    "Plays a scenario in virtual time, once for each [variant] of it (without any: bare,\n"
+    "and under the library), by the section [destination LABEL] of CONFIG, or\n"
+    "[destination default], or the built-in defaults. Prints a row of numbers for each,\n"
+    "and what the scenario expects of them.\n"
+    "\n"
+    "Or reads a trace from standard input and prints what the policy says to it. A line is\n"
+    "a moment in ms, an event and perhaps a value:\n"
     "\n"
     "  1000 n       a request begins\n"
     "  1020 f       its try fails (t: by a timeout; s: it succeeds)\n"
@@ -29,13 +29,12 @@ static const char usage[] =
     "  1020 p       how much is left? In thousandths of a token, or of a chance\n"
     "  1090 e 1000  the first try that began then is over (x: the retry); only\n"
     "               strategy = concurrency asks for these\n"
-    "\n"
-    "Prints the lines of r and p with the answers, and at last how many retries went.\n"
     "\n";
 
 static const char more[] =
     "\n"
-    "Exit status: 0, 1 if FILE or the trace cannot be read, 2 for a wrong usage.\n";
+    "Exit status: 0, 1 if a file cannot be read or a number is not as the scenario expects,\n"
+    "2 for a wrong usage.\n";
 
 static void print_usage(FILE *out)
 {
@@ -44,175 +43,68 @@ static void print_usage(FILE *out)
 	fputs(more, out);
 }
 
-/* Moments of a trace begin at any number; windows reach back from there. */
-#define BEGINNING (INT64_C(1000000) * NS_PER_S)
-
-#define MS_MOST INT64_C(1000000000000) /* 30 years */
-
-struct simulation {
-	struct account account;
-	struct budget budget;
-	struct policy policy;
-	struct bucket process;
-	struct bucket_rule process_rule;
-	uint64_t random;
-	enum failure failure; /* the last one */
-	bool retry;           /* the try under way is one */
-	int asked, gone;
-};
-
-static void start(struct simulation *simulation, const struct config *config, int policy,
-                  bool original)
+/* False: the value is told to be none. */
+static bool take_value(struct sim_question *question, const char *option, const char *value)
 {
-	*simulation = (struct simulation) {
-		.policy = config->policies[policy],
-		.process_rule = config->process,
-		.random = 1,
-		.failure = FAILURE_REFUSED,
-	};
-	simulation->account = (struct account) {
-		.budget = &simulation->budget,
-		.policy = &simulation->policy,
-		.process = &simulation->process,
-		.process_rule = &simulation->process_rule,
-	};
-	if (!original)
-		return;
-	simulation->policy.bucket.floor = 0;
-	simulation->policy.probe = INT64_MAX / 2;
-	simulation->process_rule = (struct bucket_rule) { .capacity = BUCKET_CAPACITY_MAX,
-		                                          .floor = BUCKET_FLOOR_MAX,
-		                                          .start = PPM_WHOLE };
-}
-
-static int64_t answer_retry(struct simulation *simulation, int64_t now)
-{
-	int64_t cost = budget_cost(&simulation->policy, simulation->failure);
-
-	simulation->retry = budget_admit(&simulation->account, cost, now) != REFUSED;
-	simulation->asked++;
-	simulation->gone += simulation->retry;
-	return simulation->retry;
-}
-
-/* False: there is no such event. */
-static bool happen(struct simulation *simulation, int64_t ms, char event, int64_t value, FILE *out)
-{
-	const struct account *account = &simulation->account;
-	int64_t now = BEGINNING + ms * NS_PER_MS, limit;
-
-	switch (event) {
-	case 'n':
-		simulation->retry = false;
-		budget_first_try(account, now);
-		return true;
-	case 's':
-		budget_success(account, now);
-		return true;
-	case 'f':
-	case 't':
-		simulation->failure = event == 't' ? FAILURE_TIMEOUT : FAILURE_REFUSED;
-		budget_failure(account, simulation->retry, now, now, &simulation->random);
-		return true;
-	case 'e':
-	case 'x':
-		concurrency_end(account, event == 'x', BEGINNING + value * NS_PER_MS);
-		return true;
-	case 'p':
-		value = budget_level(account, now, &limit);
-		break;
-	case 'r':
-		value = answer_retry(simulation, now);
-		break;
-	default:
+	if (strcmp(option, "scenario") == 0) {
+		question->scenario = value;
+	} else if (strcmp(option, "plot") == 0) {
+		question->plot = value;
+	} else if (strcmp(option, "sweep") == 0) {
+		return sim_question_sweep(question, value, stderr);
+	} else if (strcmp(option, "region") == 0) {
+		question->region = true;
+	} else if (strcmp(option, "steps") == 0) {
+		question->steps = true;
+	} else if (strcmp(option, "keys") == 0) {
+		question->keys = true;
+	} else if (strcmp(option, "threads") == 0) {
+		question->threads = (int)strtol(value, NULL, 10);
+		if (question->threads >= 1 && question->threads <= 64)
+			return true;
+		fputs("retrybudget: simulate: --threads takes a number from 1 to 64\n", stderr);
 		return false;
 	}
-	fprintf(out, "%lld %c %lld\n", (long long)ms, event, (long long)value);
 	return true;
-}
-
-/* A number of the trace, 0..MS_MOST; -1: there is none. */
-static int64_t number_at(char **at)
-{
-	char *end;
-	long long number = strtoll(*at, &end, 10);
-	bool good = end != *at && number >= 0 && number <= MS_MOST;
-
-	*at = end;
-	return good ? number : -1;
-}
-
-/* False if it is none. value: 0 where there is none. */
-static bool read_line(char *line, int64_t *ms, char *event, int64_t *value)
-{
-	*ms = number_at(&line);
-	line += strspn(line, " \t");
-	*event = *line;
-	if (*ms < 0 || !*event || !strchr(" \t\n", line[1]))
-		return false;
-	line += 1 + strspn(line + 1, " \t\n");
-	*value = *line ? number_at(&line) : 0;
-	return *value >= 0;
-}
-
-/* False if a line of the trace cannot be understood, which is told. */
-static bool simulate(struct simulation *simulation, FILE *in, FILE *out)
-{
-	char line[128], event;
-	int64_t ms, value;
-
-	for (int number = 1; fgets(line, sizeof(line), in); number++) {
-		if (line[0] == '#' || line[0] == '\n')
-			continue;
-		if (!read_line(line, &ms, &event, &value) ||
-		    !happen(simulation, ms, event, value, out)) {
-			line[strcspn(line, "\n")] = '\0';
-			fprintf(stderr, "trace:%d: no event: '%s'\n", number, line);
-			return false;
-		}
-	}
-	fprintf(out, "# %d of %d retries went\n", simulation->gone, simulation->asked);
-	return true;
-}
-
-/* -1: none of that label. */
-static int policy_labelled(const struct config *config, const char *label)
-{
-	for (int i = 0; i < config->policy_count; i++)
-		if (strcmp(config->labels[i], label) == 0)
-			return i;
-	return -1;
 }
 
 int cmd_simulate(int argc, char **argv)
 {
 	struct option known[OPTIONS_MAX];
-	static struct simulation simulation;
-	static struct config config;
+	static struct sim_question question;
 	bool original = false;
-	int option, policy;
+	int option, at;
 
 	options_of("simulate", known);
-	while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-		if (option == OPTION_ORIGINAL) {
+	while ((option = getopt_long(argc, argv, "hs:", known, &at)) != -1) {
+		bool good = true;
+
+		if (option == OPTION_ORIGINAL)
 			original = true;
-			continue;
+		else if (option == OPTION_JSON)
+			question.json = true;
+		else if (option == 's')
+			question.scenario = optarg;
+		else if (option == OPTION_SET)
+			good = sim_question_set(&question, optarg, stderr);
+		else if (option == OPTION_VALUE)
+			good = take_value(&question, known[at].name, optarg);
+		else {
+			print_usage(option == 'h' ? stdout : stderr);
+			return option != 'h' ? EXIT_USAGE : fflush(stdout) ? 1 : 0;
 		}
-		print_usage(option == 'h' ? stdout : stderr);
-		return option != 'h' ? EXIT_USAGE : fflush(stdout) ? 1 : 0;
+		if (!good)
+			return EXIT_USAGE;
 	}
-	if (argc - optind < 1 || argc - optind > 2) {
+	if (argc - optind > 2 || (argc == optind && !question.scenario && !question.keys)) {
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (config_read(&config, argv[optind], false, tell, NULL) < 0)
-		return 1;
-	policy = policy_labelled(&config, argc - optind == 2 ? argv[optind + 1] : "default");
-	if (policy < 0) {
-		fprintf(stderr, "retrybudget: simulate: no section [destination %s]\n",
-		        argv[optind + 1]);
+	question.config = argc > optind ? argv[optind] : NULL;
+	question.label = argc > optind + 1 ? argv[optind + 1] : "default";
+	if (!question.scenario && !question.keys)
+		return trace_play(question.config, question.label, original);
+	if (original && !sim_question_set(&question, "policy.original=on", stderr))
 		return EXIT_USAGE;
-	}
-	start(&simulation, &config, policy, original);
-	return simulate(&simulation, stdin, stdout) && fflush(stdout) == 0 ? 0 : 1;
+	return sim_answer(&question, stdout, stderr);
 }

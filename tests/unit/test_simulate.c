@@ -3,7 +3,7 @@
  * retrybudget simulate: with --original each preset answers the traces of the published rules
  * (tests/unit/vectors) as those do; without, what is ours is in force, too.
  */
-#include "tool/simulate.c" /* test_config_run.c has tell() */
+#include "tool/trace.c" /* test_config_run.c has tell() */
 
 #include "config/presets.h"
 #include "config_fixture.h"

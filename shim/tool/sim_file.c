@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scenario files. inih takes the lines apart; it is fed one at a time, unindented and counted, for
+ * it joins indented lines to the one above and tells its handler no line number.
+ */
+#include "tool/sim_file.h"
+
+#include "config/value.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_MAX_LEN 198 /* inih 55 reads 200 bytes with LF and NUL */
+#define SECTION_MAX  49  /* and cuts section names there */
+
+struct reader {
+	struct sim_file *file;
+	const char *path;
+	FILE *in, *err;
+	int line, mistakes, told;
+};
+
+static void complain(struct reader *reader, const char *message)
+{
+	reader->mistakes++;
+	reader->told = reader->line;
+	fprintf(reader->err, "%s:%d: %s\n", reader->path, reader->line, message);
+}
+
+static enum sim_section kind_of(const char *word, size_t n)
+{
+	int kind = 0;
+
+	while (kind < SIM_SECTION_COUNT && (strlen(sim_section_name(kind)) != n ||
+	                                    strncmp(sim_section_name(kind), word, n) != 0))
+		kind++;
+	return kind;
+}
+
+static bool is_word(const char *section, size_t n, const char *word)
+{
+	return strlen(word) == n && strncmp(section, word, n) == 0;
+}
+
+/* The variant of that name, made if there is none; NULL: there is no room. */
+static struct sim_variant *variant_named(struct sim_file *file, const char *name)
+{
+	struct sim_variant *variant = file->variants;
+
+	while (variant < file->variants + file->variant_count && strcmp(variant->name, name) != 0)
+		variant++;
+	if (variant == file->variants + SIM_VARIANTS)
+		return NULL;
+	if (variant == file->variants + file->variant_count) {
+		file->variant_count++;
+		snprintf(variant->name, sizeof(variant->name), "%s", name);
+	}
+	return variant;
+}
+
+/* A line with a section's name: inih tells its handler of those only that have a key. */
+static void begin_section(struct reader *reader, const char *line)
+{
+	char section[SECTION_MAX + 1], message[256];
+	size_t n = strcspn(line + 1, "]");
+	const char *label;
+	struct text why;
+	enum sim_section kind;
+
+	snprintf(section, sizeof(section), "%.*s", (int)n, line + 1);
+	n = strcspn(section, " \t");
+	label = section + n + strspn(section + n, " \t");
+	kind = kind_of(section, n);
+	if (kind == SIM_SECTION_COUNT || kind == SIM_SECTION_SCENARIO)
+		return;
+	text_start(&why, message, sizeof(message));
+	if (strchr(label, '.'))
+		complain(reader, "a label has no '.'; rename it");
+	else if (!sim_add(&reader->file->scenario, kind, label, &why))
+		complain(reader, message);
+}
+
+/* inih's fgets. */
+static char *next_line(char *out, int size, void *arg)
+{
+	struct reader *reader = arg;
+	char line[512], *at;
+	size_t n;
+
+	if (!fgets(line, sizeof(line), reader->in))
+		return NULL;
+	reader->line++;
+	at = line + strspn(line, " \t");
+	n = strlen(at);
+	if (n > LINE_MAX_LEN || n + 2 > (size_t)size) {
+		complain(reader, "a line has at most 198 characters; shorten it");
+		n = 0;
+	} else if (*at == '[' && strcspn(at, "]") > SECTION_MAX) {
+		complain(reader, "a section's name has at most 48 characters; shorten it");
+		n = 0;
+	}
+	if (n && *at == '[')
+		begin_section(reader, at);
+	memcpy(out, at, n);
+	if (n == 0 || at[n - 1] != '\n')
+		out[n++] = '\n';
+	out[n] = '\0';
+	return out;
+}
+
+/* "4.00 1%", "< 3", "> 5". */
+static bool read_expectation(const char *text, struct sim_expectation *one)
+{
+	char *end;
+
+	one->kind = *text == '<' || *text == '>' ? *text++ : '=';
+	one->value = strtod(text, &end);
+	if (end == text)
+		return false;
+	text = end + strspn(end, " \t");
+	if (one->kind != '=')
+		return !*text;
+	one->tolerance = strtod(text, &end) / 100;
+	return end != text && strcmp(end, "%") == 0 && one->tolerance >= 0;
+}
+
+static void take_expectation(struct reader *reader, const char *label, const char *name,
+                             const char *value, struct text *why)
+{
+	struct sim_file *file = reader->file;
+	struct sim_expectation *one = &file->expectations[file->expectation_count];
+
+	if (file->expectation_count == SIM_EXPECTATIONS) {
+		text_string(why, "more than 64 numbers are expected; leave some out");
+		return;
+	}
+	if (!read_expectation(value, one)) {
+		text_string(why, "expected a number and a tolerance, as in '4.00 1%', or '< 3' or "
+		                 "'> 3', not ");
+		text_quoted(why, value, strlen(value));
+		return;
+	}
+	snprintf(one->variant, sizeof(one->variant), "%s", label);
+	snprintf(one->metric, sizeof(one->metric), "%s", name);
+	one->line = reader->line;
+	file->expectation_count++;
+}
+
+static void take_key(struct reader *reader, const char *section, const char *name,
+                     const char *value, struct text *why)
+{
+	size_t n = strcspn(section, " \t");
+	const char *label = section + n + strspn(section + n, " \t");
+	struct sim_file *file = reader->file;
+	struct sim_variant *variant;
+	char full[SIM_NAME * 2];
+
+	if (is_word(section, n, "scenario") && strcmp(name, "about") == 0) {
+		snprintf(file->about, sizeof(file->about), "%s", value);
+	} else if (kind_of(section, n) != SIM_SECTION_COUNT) {
+		char kind[SECTION_MAX + 1];
+
+		snprintf(kind, sizeof(kind), "%.*s", (int)n, section);
+		if (sim_set(&file->scenario, kind, label, name, value, why))
+			why->used = 0;
+	} else if (is_word(section, n, "policy") || is_word(section, n, "budget")) {
+		snprintf(full, sizeof(full), "%.*s.%s", (int)n, section, name);
+		(void)sim_settings_put(&file->settings, full, value, why);
+	} else if (is_word(section, n, "variant")) {
+		variant = variant_named(file, label);
+		if (!variant)
+			text_string(why, "more than 24 variants; leave some out");
+		else
+			(void)sim_settings_put(&variant->settings, name, value, why);
+	} else if (is_word(section, n, "expect")) {
+		take_expectation(reader, label, name, value, why);
+	} else {
+		text_string(why, "no section [");
+		text_string(why, section);
+		text_string(why, "]; there are scenario, clients, server, outage, policy, budget, "
+		                 "variant and expect");
+	}
+}
+
+/* inih's handler. */
+static int take_line(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reader *reader = arg;
+	char message[256];
+	struct text why;
+
+	text_start(&why, message, sizeof(message));
+	take_key(reader, section, name, value, &why);
+	if (why.used > 0)
+		complain(reader, message);
+	return 1;
+}
+
+/* What variants set is tried out, so that a mistake is told with its file, not in the middle. */
+static void try_variants(struct reader *reader)
+{
+	struct sim_scenario *scenario = &reader->file->tried;
+	char message[256];
+	struct text why;
+
+	for (int i = 0; i < reader->file->variant_count; i++) {
+		const struct sim_variant *variant = &reader->file->variants[i];
+
+		*scenario = reader->file->scenario;
+		text_start(&why, message, sizeof(message));
+		if (sim_settings_apply(&variant->settings, scenario, &why) &&
+		    (why.used = 0, sim_scenario_fits(scenario, &why)))
+			continue;
+		reader->mistakes++;
+		fprintf(reader->err, "%s: [variant %s]: %s\n", reader->path, variant->name,
+		        message);
+	}
+}
+
+bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
+{
+	struct reader reader = { .file = file, .path = path, .err = err };
+	char message[256];
+	struct text why;
+	int bad;
+
+	memset(file, 0, sizeof(*file));
+	sim_scenario_start(&file->scenario);
+	reader.in = fopen(path, "re");
+	if (!reader.in) {
+		fprintf(err, "%s: %s; give the path of a scenario file\n", path, strerror(errno));
+		return false;
+	}
+	bad = ini_parse_stream(next_line, &reader, take_line, &reader);
+	fclose(reader.in);
+	if (bad > 0 && bad != reader.told) {
+		reader.line = bad;
+		complain(&reader, "expected 'key = value', '[section]' or a comment");
+	}
+	text_start(&why, message, sizeof(message));
+	if (reader.mistakes == 0 && !sim_scenario_fits(&file->scenario, &why)) {
+		reader.mistakes++;
+		fprintf(err, "%s: %s\n", path, message);
+	}
+	if (reader.mistakes == 0)
+		try_variants(&reader);
+	return reader.mistakes == 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A scenario file: the scenario, lines for the policy, and under names what else is to be played
+ * (variants) and what should come out (expectations).
+ */
+#ifndef RETRYBUDGET_TOOL_SIM_FILE_H
+#define RETRYBUDGET_TOOL_SIM_FILE_H
+
+#include "tool/sim_scenario.h"
+
+#define SIM_SETTINGS     32
+#define SIM_VARIANTS     24
+#define SIM_EXPECTATIONS 64
+#define SIM_TEXT         160
+
+/* "clients.rate", "server.db.capacity", "policy.floor", "budget.capacity": a section, perhaps its
+ * label, and a key. */
+struct sim_setting {
+	char name[SIM_NAME * 2], value[SIM_NAME];
+};
+
+/* Of two settings of one name the later one holds. */
+struct sim_settings {
+	int count;
+	struct sim_setting all[SIM_SETTINGS];
+};
+
+struct sim_variant {
+	char name[SIM_NAME];
+	struct sim_settings settings;
+};
+
+/* A number that should come out: within `tolerance` (a share of it) of `value`, or at most or at
+ * least that (kind '<' or '>'). */
+struct sim_expectation {
+	char variant[SIM_NAME], metric[SIM_NAME];
+	char kind;
+	double value, tolerance;
+	int line;
+};
+
+struct sim_file {
+	char about[SIM_TEXT];
+	struct sim_scenario scenario, tried;
+	struct sim_settings settings; /* of [policy] and [budget] */
+	int variant_count, expectation_count;
+	struct sim_variant variants[SIM_VARIANTS];
+	struct sim_expectation expectations[SIM_EXPECTATIONS];
+};
+
+/* Reads a scenario file. False if any line is bad: each is told to err with file, line and remedy.
+ */
+bool sim_file_read(struct sim_file *file, const char *path, FILE *err);
+
+/* Adds a setting, or replaces the one of that name. False, and why: there is no room. */
+bool sim_settings_put(struct sim_settings *settings, const char *name, const char *value,
+                      struct text *why);
+
+/* True if it is one of the policy's, not of the scenario's. */
+bool sim_setting_is_policy(const char *name);
+
+/* Sets what concerns the scenario. False, and why, if one cannot be. */
+bool sim_settings_apply(const struct sim_settings *settings, struct sim_scenario *scenario,
+                        struct text *why);
+
+#endif

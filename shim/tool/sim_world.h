@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a simulation: who calls, the calls under way, the servers. Inside the simulator
+ * only. */
+#ifndef RETRYBUDGET_TOOL_SIM_WORLD_H
+#define RETRYBUDGET_TOOL_SIM_WORLD_H
+
+#include "tool/sim_events.h"
+#include "tool/sim_library.h"
+#include "tool/sim_server.h"
+#include "tool/sim_tally.h"
+
+#define SIM_CALLERS (SIM_CLIENTS + SIM_SERVERS)
+#define SIM_NOBODY  UINT32_MAX
+
+/* A request of a client, or of a server for a request of its own; or a loop. */
+struct sim_call {
+	int64_t asked_at; /* ns */
+	int64_t pause;    /* ns, the last one */
+	int64_t version;  /* that it has read of what a lock protects */
+	struct sim_try try;
+	uint32_t caller, process;
+	uint32_t parent, parent_serial; /* whose request it is for, or SIM_NOBODY */
+	uint32_t serial;                /* grows with every try: what is late finds another */
+	uint32_t next_free;
+	enum failure failure; /* how the try under way will end */
+	bool loop, connected;
+};
+
+/* Clients, or a server towards the one that it calls. */
+struct sim_caller {
+	const struct sim_habits *habits;
+	int target; /* server */
+	bool loop;
+	struct sim_unit *units; /* those who share a budget each have one */
+	struct bucket *limits;  /* one a host */
+	bool *failed;           /* of each process: what it did last */
+	uint32_t turn;          /* the process whose turn is next */
+};
+
+struct sim_world {
+	const struct sim_scenario *scenario;
+	const struct sim_policy *policy;
+	struct sim_tally *tally;
+	struct sim_events events;
+	struct sim_caller callers[SIM_CALLERS];
+	struct sim_server_state servers[SIM_SERVERS];
+	struct sim_call *calls;
+	uint32_t call_count, call_room, free; /* first free one, or SIM_NOBODY */
+	uint64_t random;
+	int tail; /* the last server of the first clients */
+	bool is_void;
+};
+
+/* False: there was no memory. */
+bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenario,
+                     const struct sim_policy *policy, struct sim_tally *tally);
+void sim_world_free(struct sim_world *world);
+
+/* A new call of a process of that caller; SIM_NOBODY: there was no memory. */
+uint32_t sim_call_new(struct sim_world *world, uint32_t caller, uint32_t process, int64_t now);
+void sim_call_free(struct sim_world *world, uint32_t call);
+
+/* The unit that a call's process belongs to, and the packet filter of its host. */
+struct sim_unit *sim_unit_of(struct sim_world *world, const struct sim_call *call);
+struct bucket *sim_limit_of(struct sim_world *world, const struct sim_call *call);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenario files: what they say, and what is told of mistakes. */
+#include "config_fixture.h"
+#include "tool/sim_cells.h"
+
+TestSuite(sim_file, .init = make_folder, .fini = remove_folder);
+
+static struct sim_file file;
+static struct sim_cell cell;
+
+#define LEAST "[clients]\nrate = 10/s\n[server]\n"
+
+/* What was told is in `said`. */
+static bool read_scenario(const char *text)
+{
+	FILE *err = fmemopen(said, sizeof(said), "w");
+	bool good;
+
+	said[0] = '\0';
+	write_bytes(text, strlen(text));
+	good = sim_file_read(&file, path, err);
+	fclose(err);
+	return good;
+}
+
+Test(sim_file, sections_labels_and_defaults)
+{
+	cr_assert(read_scenario("[scenario]\nabout = two of them\nduration = 20s\n"
+	                        "  [clients web]\n  rate = 10/s\n\ttries = 5\n"
+	                        "[clients cron]\nserver = db\npause = 2s\n"
+	                        "[server front]\ncalls = db\n[server db]\ncapacity = 50/s\n"
+	                        "[outage]\nserver = db\nfails = 10% ; a part\n"),
+	          "%s", said);
+	cr_expect_str_eq(file.about, "two of them");
+	cr_expect_eq(file.scenario.duration, 20 * NS_PER_S);
+	cr_expect_eq(file.scenario.clients_count, 2);
+	cr_expect_eq(file.scenario.clients[0].habits.tries, 5);
+	cr_expect_eq(file.scenario.clients[1].habits.tries, 3, "the default");
+	cr_expect_eq(file.scenario.clients[1].habits.pause.base, 2 * NS_PER_S);
+	cr_expect_eq(sim_server_named(&file.scenario, "db"), 1);
+	cr_expect_eq(sim_server_named(&file.scenario, ""), 0, "the first");
+	cr_expect_eq(file.scenario.outages[0].fails, PPM_WHOLE / 10);
+}
+
+/* Each is told with file, line and remedy. */
+Test(sim_file, mistakes)
+{
+	static const struct {
+		const char *text, *told;
+	} bad[] = {
+		{ LEAST "capcity = 5/s\n",
+		  ":4: no key 'capcity' in [server]; did you mean 'capacity'?" },
+		{ LEAST "capacity = fast\n", ":4: capacity: " },
+		{ LEAST "\n\n[servers]\nqueue = 1\n", ":7: no section [servers]; there are " },
+		{ LEAST "[server]\nqueue = 1\n", ":4: this section stands already" },
+		{ LEAST "[server a.b]\n", ":4: a label has no '.'" },
+		{ LEAST "what\n", ":4: expected 'key = value'" },
+		{ LEAST "[outage]\nserver = other\n",
+		  "there is no section [server other]; add it" },
+		{ LEAST "[expect bare]\npeak = much\n", ":5: expected a number and a tolerance" },
+		{ LEAST "[variant a]\nclients.rte = 1/s\n", "[variant a]: no key 'rte'" },
+		{ LEAST "[variant a]\nclients.x.rate = 1/s\n", "there is no section [clients x]" },
+		{ "[clients]\nrate = 1/s\n", "at least one section [clients] and one [server]" },
+		{ "[clients]\n[server a]\ncalls = b\n[server b]\ncalls = a\n", "in a circle" },
+		{ "[scenario]\nduration = 24h\nstep = 10ms\n" LEAST, "make step longer" },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		cr_expect_not(read_scenario(bad[i].text), "%s", bad[i].text);
+		cr_expect(strstr(said, bad[i].told), "'%s' is not in: %s", bad[i].told, said);
+		cr_expect(strstr(said, path), "%s", said);
+	}
+	cr_expect_not(sim_file_read(&file, "/nonexistent/file", stderr));
+}
+
+/* Of the scenario's line, the variant's and the command line's the last one holds. */
+Test(sim_file, settings_over_settings)
+{
+	struct sim_settings more = { 0 };
+	char message[64];
+	struct text why;
+
+	text_start(&why, message, sizeof(message));
+	cr_assert(read_scenario(LEAST "[policy]\nfloor = 1/s\nbase = 1s\n[budget]\nfloor = 3/s\n"
+	                              "[variant a]\nfloor = 2/s\nclients.rate = 20/s\n"
+	                              "retrybudget.scope = host\n"),
+	          "%s", said);
+	cr_assert(sim_cell_make(&cell, &file, &file.variants[0], NULL, NULL, "default", stderr));
+	cr_expect_eq(cell.policy.policy.bucket.floor, 2000);
+	cr_expect_eq(cell.policy.policy.backoff.base, NS_PER_S);
+	cr_expect_eq(cell.policy.process_rule.floor, 3000);
+	cr_expect_eq(cell.policy.scope, SCOPE_HOST);
+	cr_expect_eq(cell.scenario.clients[0].rate, 20000);
+	cr_assert(sim_settings_put(&more, "floor", "5/s", &why));
+	cr_assert(sim_cell_make(&cell, &file, &file.variants[0], &more, NULL, "default", stderr));
+	cr_expect_eq(cell.policy.policy.bucket.floor, 5000);
+	cr_assert(sim_settings_put(&more, "policy.original", "on", &why));
+	cr_assert(sim_cell_make(&cell, &file, &file.variants[0], &more, NULL, "default", stderr));
+	cr_expect_eq(cell.policy.policy.bucket.floor, 0);
+}
+
+Test(sim_file, a_policy_that_is_none)
+{
+	struct sim_settings more = { 0 };
+	char told[512] = "", unused[8];
+	FILE *err = fmemopen(told, sizeof(told), "w");
+	struct text why;
+
+	text_start(&why, unused, sizeof(unused));
+	cr_assert(read_scenario(LEAST), "%s", said);
+	cr_assert(sim_settings_put(&more, "flor", "5/s", &why));
+	cr_expect_not(sim_cell_make(&cell, &file, NULL, &more, NULL, "default", err));
+	cr_expect_not(sim_cell_make(&cell, &file, NULL, NULL, path, "other", err));
+	fclose(err);
+	cr_expect(strstr(told, "'policy.flor = 5/s': "), "%s", told);
+	cr_expect(strstr(told, "no section [destination other]") || strstr(told, path), "%s", told);
+}

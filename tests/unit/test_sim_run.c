@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulator: its events, its servers, and what it makes of whole scenarios. */
+#include "config_fixture.h"
+#include "sys/random.h"
+#include "tool/sim_cells.h"
+#include "tool/sim_events.h"
+#include "tool/sim_server.h"
+
+TestSuite(sim_run, .init = make_folder, .fini = remove_folder);
+
+static struct sim_file file;
+static struct sim_cell cells[4];
+
+/* Plays the text's scenario as cells[0], with up to two settings more. */
+static const double *play(const char *text, const char *name, const char *value)
+{
+	struct sim_settings more = { 0 };
+	char unused[64];
+	struct text why;
+
+	text_start(&why, unused, sizeof(unused));
+	write_bytes(text, strlen(text));
+	cr_assert(sim_file_read(&file, path, stderr));
+	if (name)
+		cr_assert(sim_settings_put(&more, name, value, &why));
+	cr_assert(sim_cell_make(&cells[0], &file, NULL, &more, NULL, "default", stderr));
+	sim_cells_play(cells, 1, 1);
+	cr_assert_not(cells[0].result.is_void);
+	return cells[0].result.metric;
+}
+
+Test(sim_run, events_come_in_order)
+{
+	struct sim_events events = { 0 };
+	struct sim_event event;
+	uint64_t random = 3;
+	int64_t last = 0;
+	int left = 0, puts = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		if (left == 0 || (puts < 12000 && random_upto(&random, 99) < 60)) {
+			event = (struct sim_event) {
+				.at = last +
+				      random_upto(&random, INT64_C(1) << random_upto(&random, 40)),
+				.who = (uint32_t)puts++,
+			};
+			sim_events_put(&events, &event);
+			left++;
+			continue;
+		}
+		cr_assert(sim_events_take(&events, &event));
+		cr_assert_geq(event.at, last);
+		last = event.at;
+		left--;
+	}
+	while (left-- > 0) {
+		cr_assert(sim_events_take(&events, &event));
+		cr_assert_geq(event.at, last);
+		last = event.at;
+	}
+	cr_expect_not(sim_events_take(&events, &event));
+	sim_events_free(&events);
+}
+
+#define SERVER "[scenario]\nduration = 100s\n[clients]\nrate = 100/s\n[server]\ncapacity = 10/s\n"
+
+static bool served(struct sim_server_state *state, int64_t ms, int64_t timeout_ms)
+{
+	uint64_t random = 1;
+
+	return sim_server_take(state, &file.scenario, 0, timeout_ms * NS_PER_MS, ms * NS_PER_MS,
+	                       &random)
+	           .failure == FAILURE_NONE;
+}
+
+Test(sim_run, a_server_answers_what_it_can)
+{
+	struct sim_server_state state = { 0 };
+	int good = 0;
+
+	write_bytes(SERVER "queue = 5\n", strlen(SERVER "queue = 5\n"));
+	cr_assert(sim_file_read(&file, path, stderr));
+	for (int i = 0; i < 100; i++) /* all at once: five wait, and one is worked on */
+		good += served(&state, 0, 10000);
+	cr_expect_eq(good, 5, "%d", good);
+	cr_expect_not(served(&state, 0, 10000));
+	cr_expect(served(&state, 110, 10000), "one has gone");
+	cr_expect_not(served(&state, 210, 100), "too late for its client");
+}
+
+Test(sim_run, more_than_it_bears)
+{
+	struct sim_server_state state = { 0 };
+	int good = 0;
+
+	write_bytes(SERVER "collapse = 3\n", strlen(SERVER "collapse = 3\n"));
+	cr_assert(sim_file_read(&file, path, stderr));
+	for (int i = 0; i < 100; i++)
+		good += served(&state, i * 10, 100000);
+	cr_expect_eq(good, 30, "%d", good);
+	cr_expect(served(&state, 2500, 100000), "when the load has gone it is as before");
+}
+
+#define BLIP                                                                                       \
+	"[scenario]\nduration = 60s\n[clients]\nrate = 95/s\nprocesses = 4\n"                      \
+	"[server]\ncapacity = 100/s\n[outage]\nfrom = 10s\nuntil = 20s\nhangs = 100%\n"
+
+Test(sim_run, retries_keep_a_server_down_and_a_budget_does_not)
+{
+	const double *metric = play(BLIP, "clients.library", "off");
+
+	cr_expect_lt(metric[SIM_RECOVERY], 0, "%g", metric[SIM_RECOVERY]);
+	cr_expect_gt(metric[SIM_AMPLIFICATION], 2);
+	metric = play(BLIP, NULL, NULL);
+	cr_expect_geq(metric[SIM_RECOVERY], 0);
+	cr_expect_lt(metric[SIM_RECOVERY], 5);
+	cr_expect_lt(metric[SIM_AMPLIFICATION], 1.1);
+}
+
+Test(sim_run, observe_changes_nothing)
+{
+	const double *metric = play(BLIP, "clients.library", "off");
+	double bare = metric[SIM_ATTEMPTS];
+
+	metric = play(BLIP, "mode", "observe");
+	cr_expect_eq(metric[SIM_REFUSED], 0);
+	cr_expect_float_eq(metric[SIM_ATTEMPTS], bare, bare / 20);
+}
+
+#define CHAIN                                                                                      \
+	"[scenario]\nduration = 30s\n[clients]\nrate = 2/s\nlibrary = off\n"                       \
+	"[server a]\ncalls = b\nlibrary = off\n[server b]\ncalls = c\nlibrary = off\n"             \
+	"[server c]\n[outage]\nserver = c\nfrom = 0\nuntil = 30s\n"
+
+/* Three tries at each of three hops. */
+Test(sim_run, a_chain_multiplies)
+{
+	const double *metric = play(CHAIN, NULL, NULL);
+
+	cr_expect_float_eq(metric[SIM_AMPLIFICATION], 27, 0.5, "%g", metric[SIM_AMPLIFICATION]);
+	cr_expect_eq(metric[SIM_SERVED], 0);
+	metric = play(CHAIN, "server.tries", "1");
+	cr_expect_float_eq(metric[SIM_AMPLIFICATION], 3, 0.1);
+}
+
+#define LOOPS                                                                                      \
+	"[scenario]\nduration = 90s\n[clients]\nloop = on\nprocesses = 50\npause = 10ms\n"         \
+	"[server]\ncapacity = 50/s\ncollapse = 3\n[outage]\nfrom = 10s\nuntil = 40s\n"
+
+Test(sim_run, loops_are_cut_off_and_come_back)
+{
+	const double *metric = play(LOOPS, "clients.library", "off");
+
+	cr_expect_eq(metric[SIM_REQUESTS], 100, "each connects, and again after the outage");
+	cr_expect_lt(metric[SIM_RECOVERY], 0);
+	metric = play(LOOPS, NULL, NULL);
+	cr_expect_eq(metric[SIM_SERVED], 1);
+	cr_expect_geq(metric[SIM_RECOVERY], 0);
+}
+
+Test(sim_run, equal_seeds_equal_results)
+{
+	double first[3][SIM_METRICS];
+
+	for (int threads = 1; threads <= 4; threads += 3) {
+		write_bytes(BLIP, strlen(BLIP));
+		cr_assert(sim_file_read(&file, path, stderr));
+		for (int i = 0; i < 3; i++) {
+			cr_assert(
+			    sim_cell_make(&cells[i], &file, NULL, NULL, NULL, "default", stderr));
+			cells[i].scenario.seed += i % 2;
+		}
+		sim_cells_play(cells, 3, threads);
+		for (int i = 0; i < 3; i++) {
+			if (threads == 1)
+				memcpy(first[i], cells[i].result.metric, sizeof(first[i]));
+			cr_expect_eq(memcmp(cells[i].result.metric, first[i], sizeof(first[i])), 0);
+		}
+	}
+	cr_expect_eq(memcmp(first[0], first[2], sizeof(first[0])), 0);
+	cr_expect_neq(first[0][SIM_ATTEMPTS], first[1][SIM_ATTEMPTS], "another seed");
+}
+
+/* Every request ends, or is under way; every try reaches the server, or is refused. */
+Test(sim_run, nothing_is_lost)
+{
+	static const char *const policies[] = { "none", "grpc", "finagle", "sre", "envoy" };
+
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++) {
+		const double *metric = play(BLIP, "preset", policies[i]);
+
+		cr_expect_eq(metric[SIM_ATTEMPTS] + metric[SIM_REFUSED], metric[SIM_TRIES], "%s",
+		             policies[i]);
+		cr_expect_geq(cells[0].tally.served + cells[0].tally.given_up,
+		              cells[0].tally.requests - 300, "%s", policies[i]);
+	}
+}
