@@ -6,14 +6,14 @@ _retrybudget()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run check show rules simulate calc inspect stat --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run check show rules simulate calc inspect stat top logs explain advise share set reload --help --version" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
     run)
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            -c|--config|--log) ((i++)) ;;
+            -c|--config|--log|--set|--inject) ((i++)) ;;
             --) ((i++)) && break ;;
             -*) ;;
             *) break ;;
@@ -38,8 +38,14 @@ _retrybudget()
             COMPREPLY=($(compgen -W "stderr" -- "$word"))
             return
             ;;
+        --set)
+            return
+            ;;
+        --inject)
+            return
+            ;;
         esac
-        options="-c --config --observe --log -h --help"
+        options="-c --config --observe --log --set --inject --stat-on-exit -h --help"
         ;;
     check)
         options="-h --help"
@@ -51,7 +57,26 @@ _retrybudget()
         options="-h --help"
         ;;
     simulate)
-        options="--original -h --help"
+        case $before in
+        -s|--scenario)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        --set)
+            return
+            ;;
+        --sweep)
+            return
+            ;;
+        --plot)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        --threads)
+            return
+            ;;
+        esac
+        options="-s --scenario --set --sweep --region --steps --plot --json --threads --keys --original -h --help"
         ;;
     calc)
         case $before in
@@ -86,10 +111,73 @@ _retrybudget()
         options="--rate --fail --retries --hops --tries --outage --budget --floor --capacity -h --help"
         ;;
     inspect)
-        options="-h --help"
+        options="-a --all -h --help"
         ;;
     stat)
         options="--json -w --watch -h --help"
+        ;;
+    top)
+        case $before in
+        -s|--sort)
+            return
+            ;;
+        -i|--interval)
+            return
+            ;;
+        -b|--batch)
+            return
+            ;;
+        esac
+        options="-s --sort -p --processes -i --interval -b --batch -h --help"
+        ;;
+    logs)
+        case $before in
+        -s|--since)
+            return
+            ;;
+        -b|--by)
+            return
+            ;;
+        --symbols)
+            return
+            ;;
+        esac
+        options="-s --since -f --follow -b --by --json -j --journal --symbols -h --help"
+        ;;
+    explain)
+        options="-h --help"
+        ;;
+    advise)
+        case $before in
+        -c|--config)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        -t|--trace)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        esac
+        options="-c --config -t --trace -h --help"
+        ;;
+    share)
+        options="-f --force -h --help"
+        ;;
+    set)
+        case $before in
+        --wait)
+            return
+            ;;
+        esac
+        options="--wait -h --help"
+        ;;
+    reload)
+        case $before in
+        --wait)
+            return
+            ;;
+        esac
+        options="--wait -h --help"
         ;;
     *) return ;;
     esac
@@ -99,8 +187,9 @@ _retrybudget()
     fi
     case ${COMP_WORDS[1]} in
     calc) COMPREPLY=($(compgen -W "chain load size" -- "$word")) ;;
-    run|inspect|stat) COMPREPLY=($(compgen -c -- "$word")) ;;
-    check|show|simulate) COMPREPLY=($(compgen -f -- "$word")) ;;
+    share) COMPREPLY=($(compgen -W "ls show reset rm" -- "$word")) ;;
+    run|inspect|stat|top|explain|advise|set|reload) COMPREPLY=($(compgen -c -- "$word")) ;;
+    check|show|simulate|logs) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }
 complete -o filenames -F _retrybudget retrybudget
