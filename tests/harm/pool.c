@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Threads (or one) that do jobs: each asks one of the targets, with retries. It is the host of many
- * scenes, and the load of those whose host serves. One line per job when all is done:
- *   KIND MILLISECONDS ok|ERROR      from when the job was due, so that waiting in line counts
+ * Threads (or one) that do jobs: each asks one of the targets, with retries. It is the program of
+ * many scenes, and the load of those whose host serves. One line per job when all is done: KIND
+ * MILLISECONDS ok|ERROR      from when the job was due, so that waiting in line counts
  *
  * Usage: pool [OPTION]... TARGET=KIND[xWEIGHT]...
  * KIND: h healthy, d dead, p partly failing, s a storm (no lines). TARGET: PORT, ADDRESS:PORT, and

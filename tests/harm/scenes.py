@@ -181,6 +181,16 @@ def runtimes():
             scene(f"{name}/{way}", "demand", "half of the jobs for a dead server", [*command, *targets],
                   pair(way), needs=command[:1], later=300 if name == "java" else 100, dead_later=400,
                   quick=name == "node" and way == "refused")
+    for manner, rule, what, servers, how in (
+            ("poll", "same-request", "8 workers ask for one URL again and again, a fifth is 503",
+             [f"{LIVE}:busy=20"], {"failing": 0.2}),
+            ("filter", "hold", "each item goes to a dead relay and to a file", [f"{DEAD}:refuse"], {}),
+            ("lock", "hold", "a pool's lock is held over each connect", pair("refused"), {}),
+            ("monitor", "forgive", "it connects and leaves; the server is down for a quarter of the time",
+             [f"{LIVE}:ok,refuse@2,ok@4"], {"failing": 0.25})):
+        scene(f"beside/{manner}", rule, what,
+              ["/usr/bin/python3", "{H}/hosts/beside.py", manner, "{S}", str(LIVE), str(DEAD)], servers,
+              needs=["/usr/bin/python3"], **how)
     scene("python/queue", "demand", "jobs come by an outgoing connection, half for a dead server",
           ["/usr/bin/python3", "{H}/hosts/jobs.py", "queue", "{S}", "0", "3", *jobs, "9003=q"],
           [*pair("refused"), f"{NEXT}:push=40"])
