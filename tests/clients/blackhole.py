@@ -158,7 +158,7 @@ def judge(lab, seen, most, problems, chance):
         problems.append("a socket was parked: it does not block")
     if seen["meanings"] != ["timeout"]:
         problems.append(f"speaks of {seen['meanings']}: {seen['said']!r}")
-    told = {r.get("errno") for r in lab.log.fields() if r.get("event") in ("refused", "exhausted")}
+    told = {r.get("errno") for r in lab.log.fields() if r.get("event") in ("throttled", "exhausted")}
     if not told or told - {None, "ETIMEDOUT"}:
         problems.append(f"told: {told}")
     classes = {r.get("class") for r in lab.log.fields() if r.get("event") == "retrying"}

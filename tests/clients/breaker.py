@@ -128,7 +128,7 @@ def first_tries(lab, library):
     # The breaker opens before the start is used up that goes free where nobody can say what is new.
     if len(kinds) != FIRSTS or kinds[:FAILURES + 1] != ["first"] * (FAILURES + 1):
         problems.append(f"attempts recorded: {kinds}")
-    if not any(r.get("event") == "refused" for r in records):
+    if not any(r.get("event") == "throttled" for r in records):
         problems.append("no record of what was throttled")
     return {"attempts": len(times), "problems": problems, "chance": chance}
 
@@ -152,7 +152,7 @@ def observe(lab, client, library):
     if seen[:3] != ["open", "half-open", "open"]:
         problems.append(f"recorded {few(seen)}")
     events = {r.get("event") for r in lab.log.fields()}
-    if "refused" in events or "would-refuse" not in events:
+    if "throttled" in events or "would-throttle" not in events:
         problems.append(f"events: {sorted(map(str, events))}")
     return {"attempts": attempts, "problems": problems}
 

@@ -125,7 +125,7 @@ def judge(lab, client, way, result, problems, chance):
     chance: what a busy machine may do as well, once."""
     records = result.pop("records", None) or lab.log.fields()
     attempts, watched = result["attempts"], result["watched"]
-    throttled = sum(r.get("event") in ("refused", "retrying", "exhausted") for r in records)
+    throttled = sum(r.get("event") in ("throttled", "retrying", "exhausted") for r in records)
     result["throttled"] = throttled
     if any(r.get("event") == "config-error" for r in records):
         problems.append("the configuration was not understood")

@@ -252,8 +252,8 @@ def compare(lab, name, library):
                 result = measure_proxy(PROXIES[name], lab.folder, environment)
             else:
                 result = measure_itself(commands(build)[name], lab.folder, environment)
-            records = [r for r in lab.log.fields()[before:] if r.get("event") == "refused"]
-            held[way] = held.get(way, 0) + sum(1 + int(r.get("suppressed", 0)) for r in records)
+            records = [r for r in lab.log.fields()[before:] if r.get("event") == "throttled"]
+            held[way] = held.get(way, 0) + sum(int(r["throttled"]) for r in records)
             rounds[way].append(result)
             if result[2] or len(result[0]) < REQUESTS:
                 kind = problems if result[2].startswith("exit") else chance

@@ -208,13 +208,13 @@ def judge(lab, command, name, scenes, library, more="", port=PORT, context=None)
             problems.append(f"{label}: before the time that the server asked for: {shim['late']}")
         if max(shim["late"], default=99) > LATE:
             chance.append(f"{label}: long after it: {shim['late']}")
-        # Where all went at once, as new work, there is nothing to tell: one scene in sixty.
-        missed = chance if name in FRESH and max(shim["gaps"], default=0) < LATER / 2 else problems
+        if name in FRESH and max(shim["gaps"], default=0) < LATER / 2:
+            continue  # all went at once, as new work: there is nothing to tell
         records = [r for r in lab.log.fields()[before:] if r.get("dest", "").endswith(f":{port}")]
-        if not any(r.get("event") in ("retrying", "refused") and r.get("class") == "status" for r in records):
-            missed.append(f"{label}: no record of what was throttled")
+        if not any(r.get("event") in ("retrying", "throttled") and r.get("class") == "status" for r in records):
+            problems.append(f"{label}: no record of what was throttled")
         if not any(r.get("event") == "recovered" for r in records):
-            missed.append(f"{label}: no record of the recovery")
+            problems.append(f"{label}: no record of the recovery")
     return result
 
 

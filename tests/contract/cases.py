@@ -142,6 +142,6 @@ def all_traps(build):
         trap("traffic", "probe/tell", calls=None, talkative="admitted"),
         trap("settings", "host_state", name="settings of every kind"),
         trap("settings", "host_state", name="and refusals, holds and records", policy=HARD,
-             calls="kinds", records=["event=refused", "wait_ms="]),
+             log="interval = 500ms\n", calls="kinds", records=["event=throttled", "waited_ms="]),
     ]
     return rows

@@ -69,13 +69,20 @@ static void check(const struct record *record, char *out, size_t room, const cha
                   const char *site)
 {
 	size_t n;
+	struct told told = { .attempts = number(),
+		             .throttled = number(),
+		             .refused = number(),
+		             .parked = number(),
+		             .held = number(),
+		             .waited = number(),
+		             .suppressed = number() };
 
 	memset(out, 0x7e, room + 8);
-	n = record_format(out, room, record, prog, (uint64_t)number(), site);
+	n = record_format(out, room, record, prog, &told, site);
 	if ((room > 0 && (n >= room || strlen(out) != n)) ||
 	    memcmp(out + room, "\x7e\x7e\x7e\x7e\x7e\x7e\x7e\x7e", 8) != 0)
 		abort();
-	if (room > 0 && (fields_of(out) < 0 || fields_of(out) > 24))
+	if (room > 0 && (fields_of(out) < 0 || fields_of(out) > 31))
 		abort();
 }
 
@@ -103,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	record.capacity = number();
 	record.process_tokens = number();
 	record.process_capacity = number();
-	record.queue = record.wait = number();
+	record.queue = record.wait = record.since = record.due = number();
 	record.err = (int)number();
 	record.eai = (int)number();
 	record.thread = (int32_t)number();

@@ -48,6 +48,29 @@ static void asynchronous(int mode)
 	SAY("getaddrinfo_a", "of none", getaddrinfo_a(mode, list, 0, NULL));
 }
 
+static void numbers(char *room, size_t size)
+{
+	struct protoent protocol, *as_protocol = NULL;
+	struct servent service, *as_service = NULL;
+	const struct protoent *named = getprotobyname("tcp");
+	const struct servent *served = getservbyname("http", "tcp");
+
+	printf("getprotobyname: %d\n", named ? named->p_proto : -1);
+	printf("getservbyname: %d\n", served ? ntohs((uint16_t)served->s_port) : -1);
+	printf("getprotobyname none: %d\n", getprotobyname("no such") == NULL);
+	printf("getservbyname none: %d\n", getservbyname("no such", NULL) == NULL);
+	SAY("getprotobyname_r", "tcp",
+	    getprotobyname_r("tcp", &protocol, room, size, &as_protocol));
+	printf("getprotobyname_r: %d\n", as_protocol == &protocol);
+	SAY("getprotobyname_r", "little room",
+	    getprotobyname_r("tcp", &protocol, room, 1, &as_protocol));
+	SAY("getservbyname_r", "http",
+	    getservbyname_r("http", "tcp", &service, room, size, &as_service));
+	printf("getservbyname_r: %d\n", as_service == &service);
+	SAY("getservbyname_r", "little room",
+	    getservbyname_r("http", "tcp", &service, room, 1, &as_service));
+}
+
 int main(void)
 {
 	char name[LONGER_THAN_A_NAME + 1], room[1024], little[8];
@@ -70,6 +93,7 @@ int main(void)
 	SAY("gethostbyname2_r", "number",
 	    gethostbyname2_r("127.0.0.1", AF_INET, &host, room, sizeof(room), &result, &error));
 	printf("gethostbyname2_r number: %d %d\n", result == &host, error);
+	numbers(room, sizeof(room));
 	asynchronous(GAI_WAIT);
 	asynchronous(GAI_NOWAIT);
 	if (res_ninit(&state) != 0)

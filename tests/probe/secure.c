@@ -49,6 +49,8 @@ static void move_preload(void)
 	setenv("RETRYBUDGET_CONFIG", "/nowhere/wrong.ini", 1);
 	setenv("RETRYBUDGET", "off", 1);
 	setenv("RETRYBUDGET_LOG", "stderr", 1);
+	setenv("RETRYBUDGET_SET", "[destination default] hold = 0", 1);
+	setenv("RETRYBUDGET_INJECT", "127.0.0.1=unreachable:99", 1);
 }
 
 static bool private_etc(void)

@@ -25,7 +25,7 @@ static void repeat(struct probe probe)
 	probe.program = "datagram";
 	probe.policy = POLICY DROP;
 	result = expect(&probe, REPEAT("6"), REPEAT("2"));
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "event=recovered"), 1, "%s", result->records);
 	/* 2 × 20 answered, the first unanswered one; six answer a failure, the last of them well.
 	 */
@@ -118,8 +118,8 @@ Test(datagram, passes_by_default)
 	                             .policy = POLICY ON },
 	           REPEAT("6"), NULL);
 
-	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=would-refuse"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 0, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=would-throttle"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 6, "%s", result->records);
 }
 

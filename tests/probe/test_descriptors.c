@@ -60,7 +60,7 @@ Test(descriptors, reused_after_a_raw_close)
 	    expect_same(&(struct probe) { .program = "fd_reuse", .policy = EMPTY });
 
 	cr_expect_eq(records_with(result, "kind=retry"), 1, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 }
 
 Test(descriptors, doubled)
@@ -126,7 +126,7 @@ Test(descriptors, reused_while_refusals_are_reported)
 	                             .log = "target = syslog\ntrace = 4\ninterval = 0\n" },
 	           untouched, NULL);
 
-	cr_expect_geq(records_with(result, "event=refused"), 10, "%s", result->records);
+	cr_expect_geq(records_with(result, "event=throttled"), 10, "%s", result->records);
 }
 
 /* Records to stderr: after the daemon closed it, number 2 is a file, a pipe or a socket of the

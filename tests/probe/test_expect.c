@@ -50,15 +50,24 @@ static bool differ_in_lengths(const char *a, const char *b)
 	return differ && *a == *b;
 }
 
+/* A machine that stops for a moment makes one late or early: of at most four runs two must be as
+ * they should be. */
 void run_to_say(const struct probe *probe, enum how how, struct result *result, const char *wanted)
 {
 	run_probe(probe, how, result);
 	if (wanted == NULL || !differ_in_lengths(result->out, wanted))
 		return;
-	cr_log_warn("%s %s: late or early once:\n%s", probe->program, way_name(how), result->out);
-	run_probe(probe, how, result);
-	if (strcmp(result->out, wanted) == 0)
+	for (int good = 0, bad = 1; good < 2 && bad < 3;) {
+		cr_log_warn("%s %s: late or early:\n%s", probe->program, way_name(how),
+		            result->out);
 		run_probe(probe, how, result);
+		if (strcmp(result->out, wanted) == 0)
+			good++;
+		else if (differ_in_lengths(result->out, wanted))
+			bad++;
+		else
+			return;
+	}
 }
 
 /* The line of text, without its end; length: how far it goes with it. */
@@ -109,7 +118,7 @@ static void hold_against(const struct probe *probe, enum how how, const struct r
 		          result->records);
 	cr_expect(records_with(result, "event=config-error") == 0, "%s", result->records);
 	if (how == OBSERVE)
-		cr_expect(records_with(result, "event=refused") == 0, "%s", result->records);
+		cr_expect(records_with(result, "event=throttled") == 0, "%s", result->records);
 }
 
 const struct result *expect(const struct probe *probe, const char *plain, const char *held)

@@ -25,7 +25,8 @@ static void judged(const struct result *result, int first, int retries, const ch
 	cr_expect_eq(records_with(result, "kind=first"), first, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), retries, "%s", result->records);
 	cr_expect_eq(records_with(result, "class=refused"), records_with(result, "class="));
-	cr_expect_eq(records_with(result, "event=refused"), policy ? 1 : 0, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), policy ? 1 : 0, "%s",
+	             result->records);
 }
 
 static void blocking(struct probe probe, const char *text)
@@ -104,11 +105,11 @@ static void parked(struct probe probe, const char *in_syn, const char *option)
 	probe.policy = REFUSES "park\n";
 	result = expect(&probe, plain, held);
 	cr_expect_eq(records_with(result, "kind=first"), 4, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 	probe.policy = REFUSES "redirect\n";
 	result = expect(&probe, plain, NULL);
 	cr_expect_eq(records_with(result, "kind=first"), 4, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 }
 
 Test(fastopen, parked, .timeout = 60)

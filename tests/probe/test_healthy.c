@@ -77,6 +77,6 @@ Test(healthy, system_calls_are_the_same, .fini = discard_scratch)
 		cr_expect(extra <= 22, "%s: %d extra calls for 10 connections", way_name(how),
 		          extra);
 		cr_expect_eq(records_with(&result, "kind=retry"), 0);
-		cr_expect_eq(records_with(&result, "event=refused"), 0);
+		cr_expect_eq(records_with(&result, "event=throttled"), 0);
 	}
 }

@@ -143,7 +143,7 @@ static void asynchronous(const char *how)
 	snprintf(held, sizeof(held), "%.*sonly of what is there%s", (int)(questions - bare.out),
 	         bare.out, questions + strlen("as many again"));
 	result = expect(&probe, bare.out, held);
-	cr_expect_eq(records_with(result, "event=refused"), 2, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 2, "%s", result->records);
 	cr_expect_eq(records_with(result, "dest=fine.two.test:"), 1, "%s", result->records);
 }
 

@@ -94,7 +94,7 @@ Test(nonblocking, user_timeout_of_the_host)
 	                                                       .policy = POLICY "park\n" },
 	                                     TEXT(PLAIN, "12345"), NULL);
 
-	cr_expect_geq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_geq(records_with(result, "event=throttled"), 1, "%s", result->records);
 }
 
 /* What would have to be taken off the socket again could not be remembered: it must stay without,
@@ -116,7 +116,7 @@ static void redirected(struct probe probe)
 
 	probe.policy = POLICY "redirect\n";
 	result = expect(&probe, TEXT(PLAIN, "0"), NULL);
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 }
 
 Test(nonblocking, redirected)
@@ -154,7 +154,7 @@ static void loop(const char *policy, int paid)
 
 	cr_expect_eq(records_with(result, "kind=first"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 2, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=refused"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "event=retrying"), paid, "%s", result->records);
 }
 
@@ -185,8 +185,8 @@ Test(nonblocking, passed)
 	    expect(&(struct probe) { .program = "nonblock", .policy = POLICY "pass\n" },
 	           TEXT(PLAIN, "0"), NULL);
 
-	cr_expect_eq(records_with(result, "event=would-refuse"), 1, "%s", result->records);
-	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=would-throttle"), 1, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=throttled"), 0, "%s", result->records);
 }
 
 /* The second and the third connect are parked. */

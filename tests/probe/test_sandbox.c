@@ -17,7 +17,7 @@ Test(sandbox, that_traps_is_answered_by_its_handler)
 	           "connect: ECONNREFUSED\nconnect: ECONNREFUSED\n",
 	           NULL);
 
-	cr_expect_eq(records_with(result, "event=refused"), 0);
+	cr_expect_eq(records_with(result, "event=throttled"), 0);
 }
 
 /* A record of a refusal shows that the shim is at work there. */
@@ -30,7 +30,7 @@ Test(sandbox, that_limits_locked_memory_has_room)
 	           "refused: ECONNREFUSED\nrefused: ECONNREFUSED\nserver: answers\n",
 	           NULL);
 
-	cr_expect_gt(records_with(result, "event=refused"), 0);
+	cr_expect_gt(records_with(result, "event=throttled"), 0);
 }
 
 /* Records without a limit, so that a socket is open nearly all the time. */
@@ -43,5 +43,5 @@ Test(forks, find_no_descriptor_of_ours, .timeout = 180)
 	                             .log = "interval = 0\n" },
 	           "clean\n", NULL);
 
-	cr_expect_gt(records_with(result, "event=refused"), 10);
+	cr_expect_gt(records_with(result, "event=throttled"), 10);
 }

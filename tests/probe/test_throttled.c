@@ -101,7 +101,7 @@ static void same_as_real(const char *kind, const char *sort)
 	cr_expect(is_like(&shim, bare, runs), "under the shim\n%s\nbare\n%s\n%s", shim.out,
 	          bare[0].out, shim.records);
 	/* But for the storms, whose connects are redirected. */
-	for (const char *at = shim.records; (at = strstr(at, "event=refused")) != NULL; at++)
+	for (const char *at = shim.records; (at = strstr(at, "event=throttled")) != NULL; at++)
 		count += is_line_with(at, refused ? " errno=ECONNREFUSED" : " errno=ETIMEDOUT");
 	cr_expect(count >= SCENES + MORE, "%d connects of %d scenes throttled:\n%s", count, SCENES,
 	          shim.records);

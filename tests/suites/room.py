@@ -161,7 +161,7 @@ def work(order):
             with open(report, encoding="utf-8", errors="replace") as f:
                 text = f.read()
         log.catch_up()
-        held = sum("event=refused" in r for r in log.records)
+        held = sum("event=throttled" in r for r in log.records)
         return {"status": status, "seconds": seconds, "report": text, "records": len(log.records),
                 "held": held}
 

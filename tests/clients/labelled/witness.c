@@ -11,8 +11,8 @@
  *                            address, where nobody listens: the refusal is the kernel's own
  * WITNESS_COUNT=PATH         a file of 8 bytes: the connects of all processes, by which is chosen
  *
- * A host program tells its unit of work by opening a file that does not exist, which every language
- * can do in one line and on the thread that is going to connect:
+ * The program tells its unit of work by opening a file that does not exist, which every
+ * language can do in one line and on the thread that is going to connect:
  *   /.unit/ID   all attempts of this thread from now on are for unit ID, and those of processes
  *               that it starts meanwhile and that say nothing themselves
  *   /.try/ID    the next attempt of this thread that has no unit yet is for unit ID (event loops)
