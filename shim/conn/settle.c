@@ -15,6 +15,7 @@
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
+#include "sys/process.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 
@@ -255,7 +256,8 @@ static inline bool is_ours(const struct socket_entry *entry)
 	int32_t process = thread_process_noted();
 
 	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
-	return LOAD(entry->process) == process && (LOAD(entry->cookie) != 0 || process == getpid());
+	return LOAD(entry->process) == process &&
+	       (LOAD(entry->cookie) != 0 || process == process_id());
 }
 
 bool attempt_is_ours(const struct socket_entry *entry)

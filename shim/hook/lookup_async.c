@@ -18,6 +18,7 @@
 #include "pace/pace.h"
 #include "region/state.h"
 #include "sys/fault.h"
+#include "sys/process.h"
 #include "sys/thread.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ static void learn(uint64_t name, const struct addrinfo *answer)
 {
 	struct sockaddr_storage address;
 	struct addrinfo one;
-	pid_t self = getpid();
+	pid_t self = process_id();
 	int64_t now = monotonic();
 
 	for (int i = 0; answer && i < ANSWERS; i++, answer = one.ai_next) {

@@ -3,6 +3,7 @@
 #include "region/identity.h"
 
 #include "config/current.h"
+#include "sys/process.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -63,7 +64,7 @@ void identity_write(struct region *region, enum scope scope, const struct config
 	struct region_identity *identity = &region->identity;
 	int64_t nobody = 0;
 
-	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, getpid()))
+	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, process_id()))
 		return;
 	atomic_store(&identity->started, own_start_time());
 	atomic_store(&identity->scope, scope);
@@ -86,7 +87,7 @@ void identity_refresh(struct region *region, const struct config *config)
 	struct region_identity *identity = &region->identity;
 
 	if (atomic_load(&identity->scope) != SCOPE_PROCESS &&
-	    atomic_load(&identity->pid) != getpid())
+	    atomic_load(&identity->pid) != process_id())
 		return;
 	atomic_store(&identity->mode, config->general.mode);
 	atomic_store(&identity->config_hash, config->fingerprint);

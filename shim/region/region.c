@@ -8,6 +8,7 @@
 #include "region/region.h"
 
 #include "config/config.h"
+#include "sys/process.h"
 #include "sys/real.h"
 #include "sys/status.h"
 #include "sys/text.h"
@@ -163,7 +164,7 @@ static int open_handed(void)
 	struct text text;
 	int fd;
 
-	if (handed.child == 0 || handed.child != getpid())
+	if (handed.child == 0 || handed.child != process_id())
 		return -1;
 	text_start(&text, path, sizeof(path));
 	text_string(&text, "/proc/");

@@ -12,6 +12,7 @@
 #include "report/record.h"
 #include "report/report.h"
 #include "sys/fault.h"
+#include "sys/process.h"
 #include "sys/real.h"
 #include "sys/shelter.h"
 #include "sys/status.h"
@@ -95,7 +96,7 @@ static int access_memory(unw_addr_space_t space, unw_word_t address, unw_word_t 
 
 	if (write)
 		return original_access(space, address, value, write, arg);
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)sizeof(*value)
+	return process_vm_readv(process_id(), &here, 1, &there, 1, 0) == (ssize_t)sizeof(*value)
 	           ? 0
 	           : -UNW_EUNSPEC;
 }
@@ -173,7 +174,7 @@ static void before_fork(void)
 static void in_child(void)
 {
 	if (atomic_load(&alone))
-		atomic_store(&safe_in, getpid());
+		atomic_store(&safe_in, process_id());
 }
 
 /* What pthread_atfork calls; looked up, because musl has none and would refuse to load us. Without
@@ -211,7 +212,7 @@ void callsite_prepare(void)
 		base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 		memcpy(main_name, base, strnlen(base, sizeof(main_name) - 1));
 	}
-	atomic_store(&safe_in, getpid());
+	atomic_store(&safe_in, process_id());
 	watch_forks();
 	atomic_store(&ready, true);
 	callsite_format(site, sizeof(site), 1);
@@ -226,7 +227,7 @@ static bool pages_are_there(uintptr_t at)
 
 	for (size_t i = 0; i < PAGES; i++)
 		there[i] = (struct iovec) { (void *)(at - (i + 1) * STACK_PAGE), 1 };
-	if (process_vm_readv(getpid(), &here, 1, there, PAGES, 0) == PAGES)
+	if (process_vm_readv(process_id(), &here, 1, there, PAGES, 0) == PAGES)
 		return true;
 	if (errno != EFAULT)
 		fault_count();
@@ -244,7 +245,7 @@ static bool has_enough_stack(void)
 		return here - (uintptr_t)signal_stack.ss_sp > STACK_NEEDED;
 	/* The stack of the first thread grows when it is touched; of others, all pages are there.
 	 */
-	return syscall(SYS_gettid) == getpid() || pages_are_there(here);
+	return syscall(SYS_gettid) == process_id() || pages_are_there(here);
 }
 
 static bool put_frame(struct text *text, const struct module *module, uintptr_t pc)
@@ -300,7 +301,7 @@ size_t callsite_format(char *out, size_t size, int frames)
 	int saved = errno;
 
 	text_start(&text, out, size);
-	if (atomic_load(&ready) && atomic_load(&safe_in) == getpid() && has_enough_stack()) {
+	if (atomic_load(&ready) && atomic_load(&safe_in) == process_id() && has_enough_stack()) {
 		shelter_enter(&shelter);
 		walk(&text, frames < CALLSITE_FRAMES ? frames : CALLSITE_FRAMES);
 		shelter_leave(&shelter);

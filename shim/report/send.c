@@ -4,6 +4,7 @@
 
 #include "report/report.h"
 #include "sys/forks.h"
+#include "sys/process.h"
 #include "sys/real.h"
 #include "sys/shelter.h"
 #include "sys/status.h"
@@ -83,7 +84,7 @@ static struct iovec part(const char *bytes, size_t n)
 static void put_ident(struct text *text)
 {
 	text_string(text, IDENT "[");
-	text_decimal(text, getpid());
+	text_decimal(text, process_id());
 	text_string(text, "]: ");
 }
 
@@ -127,7 +128,7 @@ static bool send_journal(const struct log_settings *settings, const struct recor
 	text_string(&text, "\nSYSLOG_FACILITY=");
 	text_decimal(&text, settings->facility >> 3);
 	text_string(&text, "\nSYSLOG_IDENTIFIER=" IDENT "\nSYSLOG_PID=");
-	text_decimal(&text, getpid());
+	text_decimal(&text, process_id());
 	text_string(&text, "\nRETRYBUDGET_EVENT=");
 	text_string(&text, record_event(record));
 	mark = text.used;

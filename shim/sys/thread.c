@@ -7,6 +7,7 @@
 #include "sys/thread.h"
 
 #include "sys/cell.h"
+#include "sys/process.h"
 #include "sys/random.h"
 #include "sys/real.h"
 
@@ -50,7 +51,7 @@ bool thread_is_of_first(void)
 
 int32_t thread_ask_process(void)
 {
-	int32_t process = getpid();
+	int32_t process = process_id();
 
 	if (thread_page)
 		STORE(*thread_page, process);
@@ -61,7 +62,7 @@ bool thread_is_borrowed(void)
 {
 	int32_t process = thread_page ? thread_process_noted() : 0;
 
-	return process != 0 && process != getpid();
+	return process != 0 && process != process_id();
 }
 
 struct thread_facts *thread_renew(int32_t process)

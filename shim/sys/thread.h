@@ -61,7 +61,7 @@ bool thread_setup(void);
  * was forked, nor where the kernel does not help to tell. */
 bool thread_is_of_first(void);
 
-/* Wiped by fork; NULL where the kernel cannot (before 4.14): then getpid() is asked each time. */
+/* Wiped by fork; NULL where the kernel cannot (before 4.14): then the kernel is asked each time. */
 extern HIDDEN _Atomic(int32_t) *thread_page;
 
 /* The slow half of thread_process(), and of thread_mine(). */
