@@ -226,7 +226,7 @@ check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit
 
 check-probe: all $(B)/probes $(PROBES) ## a tiny program per trap, bare and under the shim
-	@RETRYBUDGET_BUILD=$(B) scripts/criterion $(B)/probes -j16 # they wait, most of the time
+	@RETRYBUDGET_BUILD=$(B) scripts/criterion --alone $(B)/probes -j16 # they wait, most of the time
 
 probes: $(PROBES)
 
