@@ -51,8 +51,10 @@ struct account {
 
 enum verdict {
 	ADMITTED,       /* paid for */
-	ADMITTED_FREE,  /* unclear, and within what the destination answers */
-	ADMITTED_PROBE, /* let through because nothing else was for `probe` */
+	ADMITTED_FREE,  /* unclear, and within what the destination answers; or on the ramp */
+	ADMITTED_PROBE, /* without a token: nothing went for `probe`, nobody asked for as long as
+	                 * `floor` needs to earn one, or it is the first after the gate while a
+	                 * success stands in the window */
 	REFUSED,
 };
 

@@ -65,16 +65,19 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 	report(&record, now);
 }
 
+/* Which of those that are asked in a row refused it (pace/verdict.c, budget_verdict()). */
 static enum decision_reason reason_of(const struct attempt *try, int64_t cost, int64_t now)
 {
 	const struct account *account = &try->account;
 
 	if (try->over_rate)
 		return DECISION_RATE;
-	if (breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
-		return DECISION_BREAKER;
 	if (budget_asked_wait(account, now) > 0)
 		return DECISION_ASKED;
+	if (breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
+		return DECISION_BREAKER;
+	if (ramp_is_on(&account->budget->ramp, now)) /* of a destination that fails it is over */
+		return DECISION_RAMP;
 	return budget_is_exhausted(account, cost, now) ? DECISION_TOKENS : DECISION_GATE;
 }
 

@@ -15,6 +15,7 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 	enum breaker_change change;
 	enum breaker_verdict breaker;
 
+	try->over_rate = false; /* it is asked anew after a hold */
 	if (try->trial.retry &&
 	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker) &&
 	    budget_asked_wait(account, now) > 0)

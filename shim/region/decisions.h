@@ -12,8 +12,8 @@
 
 enum decision_verdict {
 	DECISION_WENT,          /* paid for */
-	DECISION_WENT_FREE,     /* needed no token */
-	DECISION_WENT_AS_PROBE, /* though nothing could pay */
+	DECISION_WENT_FREE,     /* needed no token: within what is answered there, or on the ramp */
+	DECISION_WENT_AS_PROBE, /* whatever was left: see ADMITTED_PROBE */
 	DECISION_REFUSED,
 	DECISION_WOULD_REFUSE, /* and let through: observe, or what the file lets pass */
 	DECISION_VERDICTS,
@@ -26,6 +26,7 @@ enum decision_reason {
 	DECISION_ASKED, /* by Retry-After */
 	DECISION_BREAKER,
 	DECISION_RATE,
+	DECISION_RAMP,
 	DECISION_REASONS,
 };
 

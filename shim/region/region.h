@@ -81,7 +81,7 @@ struct tally {
 	cell64 waited;   /* calls that were held or spread, and then went */
 	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has throttled;
 	                  * in observe: would have been */
-	cell64 probes;   /* retries let through without tokens, after `probe` */
+	cell64 probes;   /* retries let through without a token (ADMITTED_PROBE) */
 	cell64 mistaken; /* retries whose request proved to be new work: paid back */
 	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
 	cell64 answered[2]; /* attempts whose destination has answered, once each: [0] first tries,

@@ -46,8 +46,8 @@ static const struct remedy {
 
 static const char *const verdicts[DECISION_VERDICTS] = {
 	[DECISION_WENT] = "went, and paid",
-	[DECISION_WENT_FREE] = "went without a token",
-	[DECISION_WENT_AS_PROBE] = "went as the probe, though nothing could pay",
+	[DECISION_WENT_FREE] = "went, and needed no token",
+	[DECISION_WENT_AS_PROBE] = "went without a token, to see whether it is back",
 	[DECISION_REFUSED] = "throttled",
 	[DECISION_WOULD_REFUSE] = "went, and would have been throttled",
 };
@@ -65,6 +65,9 @@ static const struct {
 	                     "the server; a smaller `retry_after_cap`" },
 	[DECISION_BREAKER] = { "the breaker was not closed",
 	                       "an answer to its next trial; other `breaker_` keys" },
+	[DECISION_RAMP] = { "others come back from the outage before it",
+	                    "time: more go from one eighth of a second to the next while what goes "
+	                    "is answered" },
 	[DECISION_RATE] = { "more attempts than `rate` allows", "a larger `rate` or `burst`" },
 };
 

@@ -70,12 +70,12 @@ class Stage:
         while self.sockets:
             self.sockets.pop().close()
 
-    def client(self, where, tries, name=None):
+    def client(self, where, tries, name=None, text=CLIENT):
         """A program under the library that has made its tries and waits; and how many it made."""
         name = name or "c" + uuid.uuid4().hex[:10]
         script = os.path.join(self.folder, name)
         with open(script, "w") as file:
-            file.write(CLIENT)
+            file.write(text)
         environment = dict(os.environ, LD_PRELOAD=self.library, RETRYBUDGET_CONFIG=self.settings)
         process = subprocess.Popen([name, script, name, where, str(tries)],
                                    executable="/usr/bin/python3", stdin=subprocess.PIPE,
