@@ -91,6 +91,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 		refresh(now);
 		config = config_current();
 	}
+	if (shim_scope_note) /* a program of one try would write no record that tells it */
+		announce(now);
 	index = destination_account(destination, config, &account);
 	if (err)
 		STORE(destination->last_errno, err);
