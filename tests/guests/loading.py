@@ -24,12 +24,14 @@ probe = 1h
 LEAST, MOST, ALL = 4, 8, 40
 # Of attempts between which the program is answered elsewhere, this many need not be retries.
 UNCLEAR = 5
+# A gate no shorter than what ends a row of tries that spin (a pause of 15 ms): whoever paces himself is
+# not held, and would then be let through as often as he asks.
 PAID = """[destination default]
 capacity = 6
 floor = 0.1/s
 base = 10ms
 min = 5ms
-cap = 20ms
+cap = 300ms
 probe = 3s
 """
 PAID_FOR = 6
