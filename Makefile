@@ -193,7 +193,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-parts
 
 # They wait, most of the time.
-AGENT := steer top rules run explain advise share logs
+AGENT := steer top rules run explain advise share logs many
 
 check-agent: all daemon ## the exporter and the command beside real programs in an outage
 	@$(MAKE) $(AT_ONCE) --output-sync=target $(AGENT:%=agent-%)
