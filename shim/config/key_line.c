@@ -150,11 +150,30 @@ static void note_mode(struct reading *reading, int index)
 		config->written.admissions[i] = (int8_t)config->admissions[i].mode;
 }
 
+/* False: the line is told, and counts for nothing. Whoever misspells observe must not get enforce,
+ * neither at the start nor in a program that runs. */
+static bool store(struct reading *reading, const struct key *key, const char *value)
+{
+	void *fields =
+	    section_fields(reading->config, (enum section)reading->section, reading->policy);
+	char message[MESSAGE_MAX];
+	struct text why;
+
+	text_start(&why, message, sizeof(message));
+	if (value_store(key, fields, value, &why))
+		return true;
+	if (key->type == TYPE_MODE)
+		text_string(&why, "; until it is mended it means observe");
+	reading_complain(reading, reading->lines.number, message);
+	if (key->type != TYPE_MODE)
+		return false;
+	text_start(&why, message, sizeof(message));
+	return value_store(key, fields, "observe", &why);
+}
+
 static void set_key(struct reading *reading, const char *name, const char *value)
 {
 	const struct key *key = key_find((enum section)reading->section, name);
-	char message[MESSAGE_MAX];
-	struct text why;
 	int index;
 
 	if (!key) {
@@ -177,14 +196,8 @@ static void set_key(struct reading *reading, const char *name, const char *value
 		reading_already(reading, name, strlen(name), reading->seen[index]);
 		return;
 	}
-	text_start(&why, message, sizeof(message));
-	if (!value_store(
-		key,
-		section_fields(reading->config, (enum section)reading->section, reading->policy),
-		value, &why)) {
-		reading_complain(reading, reading->lines.number, message);
+	if (!store(reading, key, value))
 		return;
-	}
 	reading->seen[index] = reading_line(reading);
 	note_mode(reading, index);
 	overrides_keep(reading, index);

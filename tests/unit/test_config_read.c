@@ -139,6 +139,20 @@ Test(config_read, the_default_mode_of_destinations)
 	cr_expect_eq(config.policies[2].mode, MODE_ENFORCE);
 }
 
+/* Who meant observe must not get enforce, at the start or while the program runs. */
+Test(config_read, a_mode_that_is_misspelt_means_observe)
+{
+	cr_expect_eq(read_text("[retrybudget]\nmode = obsrve\n[destination a]\nmatch = a\n"), 1);
+	cr_expect_eq(config.general.mode, MODE_OBSERVE);
+	cr_expect_eq(config.policies[1].mode, MODE_OBSERVE);
+	cr_expect_not_null(strstr(said, "2: mode = 'obsrve' is not one of"), "%s", said);
+	cr_expect_not_null(strstr(said, "until it is mended it means observe"), "%s", said);
+	read_text("[destination a]\nmatch = a\nmode = none\n[destination b]\nmatch = b\n");
+	cr_expect_eq(config.general.mode, MODE_ENFORCE);
+	cr_expect_eq(config.policies[1].mode, MODE_OBSERVE);
+	cr_expect_eq(config.policies[2].mode, MODE_ENFORCE);
+}
+
 static void expect_backoff(int policy, int64_t base, int64_t cap, int64_t min)
 {
 	const struct backoff_rule *rule = &config.policies[policy].backoff;
