@@ -48,30 +48,35 @@ bool steering_asks(const struct region *region)
 	       steering_read(LOAD(region->steering.request), &request) == STEERING_GOOD;
 }
 
-/* How many processes have taken the request of this number: the number << 32 | how many. */
-static void count_taker(cell64 *takers, uint32_t number)
+/* How many processes have taken the request of this number: the number << 32 | how many. Returns
+ * how many, with this one. */
+static uint32_t count_taker(cell64 *takers, uint32_t number)
 {
 	int64_t before = LOAD(*takers), after;
+	uint32_t count;
 
 	do {
 		bool others = (uint32_t)((uint64_t)before >> 32) != number;
-		uint32_t count = others ? 0 : (uint32_t)before;
 
+		count = others ? 0 : (uint32_t)before;
 		if (count < UINT32_MAX)
 			count++;
 		after = (int64_t)((uint64_t)number << 32 | count);
 	} while (!atomic_compare_exchange_weak(takers, &before, after));
+	return count;
 }
 
-void steering_done(struct region *region, int64_t word, enum steering_answer answer)
+bool steering_done(struct region *region, int64_t word, enum steering_answer answer)
 {
 	int64_t seen = LOAD(steering_seen);
+	bool first = true;
 
 	/* Two threads may have taken the same, which does no harm. It is counted once. */
 	if (seen == word || !cell_swap(&steering_seen, seen, word))
-		return;
+		return false;
 	if (answer != STEERING_REFUSED)
-		count_taker(&region->steering.takers, steering_number(word));
+		first = count_taker(&region->steering.takers, steering_number(word)) == 1;
 	STORE_RELEASE(region->steering.answer,
 	              (int64_t)(((uint64_t)word & ~STEERING_CHECK) | (uint64_t)answer));
+	return first;
 }

@@ -60,7 +60,8 @@ static inline bool steering_waits(const struct region *region)
 /* True if it is a request that can be taken: what a wait ends for. */
 bool steering_asks(const struct region *region);
 
-/* Notes what has become of a word, once in this process. */
-void steering_done(struct region *region, int64_t word, enum steering_answer answer);
+/* Notes what has become of a word, once in this process. True in the first process of the region:
+ * a loop that starts one for each try would else tell of each that it took an old request. */
+bool steering_done(struct region *region, int64_t word, enum steering_answer answer);
 
 #endif

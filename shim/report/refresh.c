@@ -56,7 +56,8 @@ static void say_mode(int64_t now)
 	report(&record, now);
 }
 
-/* Every process that shares the region takes it, and so the mode of whoever does is that of all. */
+/* Every process that shares the region takes it, and so the mode of whoever does is that of all:
+ * the first one tells it. */
 static void obey(const struct steering_request *request, int64_t word, int64_t now)
 {
 	static const enum steering_answer answers[] = {
@@ -66,6 +67,7 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 	};
 	struct record reloaded = { .event = EVENT_RELOADED };
 	int32_t before = config_current()->general.mode;
+	bool first;
 	enum config_reply reply =
 	    config_steer(request->mode == STEERING_AS_IN_FILE ? MODE_AS_IN_FILE : request->mode,
 	                 request->reload, now);
@@ -74,10 +76,10 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 		return;
 	identity_steered(shim_region, config_current());
 	report_settings(&config_current()->log, shim_region);
-	steering_done(shim_region, word, answers[reply]);
-	if (request->reload && reply != CONFIG_UNREAD)
+	first = steering_done(shim_region, word, answers[reply]);
+	if (first && request->reload && reply != CONFIG_UNREAD)
 		report(&reloaded, now);
-	if (config_current()->general.mode != before)
+	if (first && config_current()->general.mode != before)
 		say_mode(now);
 	report_complaints(now);
 }

@@ -223,10 +223,13 @@ Test(steering, counted_once_in_a_process)
 	begin_with("");
 	word = ask(MODE_OFF, false, 1);
 	look_in();
-	steering_done(&region, word, STEERING_TAKEN);
+	cr_expect_not(steering_done(&region, word, STEERING_TAKEN));
 	look_in();
 	cr_expect_eq((uint32_t)LOAD(region.steering.takers), 1);
 	STORE(steering_seen, 0); /* another process */
-	look_in();
+	cr_expect_not(steering_done(&region, word, STEERING_TAKEN), "the first one has told it");
 	cr_expect_eq((uint32_t)LOAD(region.steering.takers), 2);
+	STORE(steering_seen, 0);
+	STORE(region.steering.takers, 0);
+	cr_expect(steering_done(&region, word, STEERING_TAKEN));
 }
