@@ -9,9 +9,8 @@
 #define LABELS_MAX 48
 
 struct sample {
-	size_t place;            /* in struct tally */
+	size_t place;            /* in series->values */
 	const char *more_labels; /* ,name="value" */
-	size_t less;             /* 1 + the place of what is counted there too; 0: nothing */
 };
 
 struct family_of_samples {
@@ -23,11 +22,11 @@ struct family_of_samples {
 #define P(field) TALLY_PLACE(field)
 #define AT(place, labels)                                                                          \
 	{                                                                                          \
-		place, labels, 0                                                                   \
+		place, labels                                                                      \
 	}
 #define FAILED(of, w)                                                                              \
 	{                                                                                          \
-		P(failures) + (of), ",class=\"" w "\"", 0                                          \
+		P(failures) + (of), ",class=\"" w "\""                                             \
 	}
 #define ROW(name, help, samples)                                                                   \
 	{                                                                                          \
@@ -57,10 +56,11 @@ static const struct sample statuses[] = {
 	AT(P(statuses) + STATUS_OTHER, ",code=\"other\""),
 };
 static const struct sample throttled[] = {
-	{ P(refused), ",how=\"refused\"", 1 + P(parked) },
+	AT(TOTALS_REFUSED, ",how=\"refused\""),
 	AT(P(waited), ",how=\"held\""),
 	AT(P(parked), ",how=\"parked\""),
 };
+static const struct sample would[] = { AT(TOTALS_WOULD, "") };
 static const struct sample avoided[] = { AT(P(avoided), "") };
 static const struct sample exhausted[] = { AT(P(exhausted), "") };
 static const struct sample probes[] = { AT(P(probes), "") };
@@ -79,6 +79,8 @@ static const struct family_of_samples counters[] = {
 	ROW("status_total", "Replies that failed by their HTTP status.", statuses),
 	ROW("throttled_total", "Retries that did not go at once, by how they were throttled.",
 	    throttled),
+	ROW("would_refuse_total", "Retries that went and would have been refused (observe).",
+	    would),
 	ROW("retries_avoided_total", "Refused retries that never came to the network.", avoided),
 	ROW("exhausted_total", "Refusals for want of tokens.", exhausted),
 	ROW("probes_total", "Retries let through without tokens.", probes),
@@ -132,13 +134,6 @@ static bool is_used(const struct totals *totals, size_t i)
 	return i > 0 || totals->series[0].values[P(attempts)] > 0;
 }
 
-static int64_t value_of(const struct series *series, const struct sample *sample)
-{
-	int64_t value = series->values[sample->place];
-
-	return sample->less ? value - lesser(value, series->values[sample->less - 1]) : value;
-}
-
 static void put_counters(const struct totals *totals, const struct family_of_samples *row,
                          FILE *out)
 {
@@ -148,7 +143,7 @@ static void put_counters(const struct totals *totals, const struct family_of_sam
 			fprintf(out, "retrybudget_%s", row->name);
 			put_labels(&totals->series[i], row->samples[j].more_labels, out);
 			fprintf(out, " %" PRId64 "\n",
-			        value_of(&totals->series[i], &row->samples[j]));
+			        totals->series[i].values[row->samples[j].place]);
 		}
 	}
 }

@@ -123,6 +123,11 @@ static void put_state(const struct series *series, FILE *out)
 		    "<td data-label=\"State\"><span><strong class=\"bad\">throttled</strong><br>%s"
 		    "</span></td>",
 		    failure_word(series->last_failure));
+	else if (series->observed)
+		fprintf(out,
+		        "<td data-label=\"State\" class=\"slow\"><span>observed<br>would be "
+		        "throttled: %s</span></td>",
+		        failure_word(series->last_failure));
 	else if (series->capacity > 0 && series->tokens < series->capacity / 2)
 		fputs("<td data-label=\"State\" class=\"slow\">recovering</td>", out);
 	else

@@ -92,7 +92,24 @@ static bool rebuild(struct totals *totals, size_t room, bool stale)
 
 int64_t totals_throttled(const struct series *series)
 {
-	return series->values[TALLY_PLACE(refused)] + series->values[TALLY_PLACE(waited)];
+	return series->values[TALLY_PLACE(avoided)] + series->values[TALLY_PLACE(waited)];
+}
+
+/* A process was read between the one count and the other: a counter that fell by one would be taken
+ * for one that began anew. */
+static void differ(int64_t *place, int64_t of, int64_t less)
+{
+	*place = greater(*place, of - lesser(of, less));
+}
+
+static void note_differences(struct series *series)
+{
+	int64_t *values = series->values;
+
+	differ(&values[TOTALS_REFUSED], values[TALLY_PLACE(avoided)], values[TALLY_PLACE(parked)]);
+	differ(&values[TOTALS_WOULD], values[TALLY_PLACE(refused)], values[TALLY_PLACE(avoided)]);
+	series->observed = values[TOTALS_WOULD] > series->would_before;
+	series->would_before = values[TOTALS_WOULD];
 }
 
 static void note_recent(struct series *series)
@@ -108,8 +125,10 @@ void totals_finish(struct totals *totals)
 {
 	size_t live = 0, room = FIRST_ROOM;
 
-	for (size_t i = 0; i < totals->count; i++)
+	for (size_t i = 0; i < totals->count; i++) {
+		note_differences(&totals->series[i]);
 		note_recent(&totals->series[i]);
+	}
 	for (size_t i = 0; i < totals->last_room; i++)
 		live += totals->last[i].key != 0 && totals->last[i].round == totals->round;
 	while (room < 2 * live)

@@ -16,6 +16,13 @@
 #define TOTALS_VALUES      (sizeof(struct tally) / sizeof(cell64))
 #define TALLY_PLACE(field) (offsetof(struct tally, field) / sizeof(cell64))
 
+/* Behind those: differences of two, which were counted one after the other. */
+enum {
+	TOTALS_REFUSED = TOTALS_VALUES, /* told at once */
+	TOTALS_WOULD,                   /* went, and would have been refused: observe */
+	TOTALS_PLACES,
+};
+
 #define TOTALS_RECENT 60
 
 /* One program at one destination, under one policy. */
@@ -23,13 +30,15 @@ struct series {
 	char program[REGION_PROGRAM + 1];
 	char destination[REGION_NAME + 1];
 	char policy[REGION_LABEL + 1];
-	int64_t values[TOTALS_VALUES];
+	int64_t values[TOTALS_PLACES];
 	/* As they are now, summed over the processes that were read in the last round. */
 	int64_t tokens, capacity; /* mt */
 	int64_t breaker_open, breaker_half_open;
 	int64_t processes;
 	int64_t last_failure;          /* enum failure, of the region that was read last */
 	int64_t throttled_before;      /* at the end of the last round */
+	int64_t would_before;          /* likewise, of what would have been refused */
+	bool observed;                 /* some would have been in the last round */
 	int64_t recent[TOTALS_RECENT]; /* throttled in each of the last rounds, the newest last */
 };
 
@@ -56,7 +65,7 @@ void totals_finish(struct totals *totals);
 void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const char *program,
                 const struct destination *destination);
 
-/* What of a series was throttled: refused, parked and held. */
+/* What of a series was throttled: refused, parked and held; nothing that went at once. */
 int64_t totals_throttled(const struct series *series);
 
 #endif

@@ -43,6 +43,28 @@ Test(totals, what_has_come_since_is_added)
 	}
 }
 
+/* A process is read between two counts of one refusal. */
+Test(totals, differences_never_fall)
+{
+	static const int64_t steps[][5] = {
+		/* refused, avoided, parked; told at once, would have been */
+		{ 10, 6, 2, 4, 4 }, { 11, 6, 2, 4, 5 }, { 11, 7, 2, 5, 5 },
+		{ 11, 7, 3, 5, 5 }, { 12, 8, 3, 5, 5 }, { 14, 8, 3, 5, 6 },
+	};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		totals_begin(&totals);
+		one.tally.refused = steps[i][0];
+		one.tally.avoided = steps[i][1];
+		one.tally.parked = steps[i][2];
+		read_once(1, 100);
+		totals_finish(&totals);
+		cr_expect_eq(totals.series[1].values[TOTALS_REFUSED], steps[i][3], "%zu", i);
+		cr_expect_eq(totals.series[1].values[TOTALS_WOULD], steps[i][4], "%zu", i);
+	}
+	cr_expect_eq(totals_throttled(&totals.series[1]), 8);
+}
+
 Test(totals, another_policy_is_another_series)
 {
 	strcpy(one.policy, "db");
