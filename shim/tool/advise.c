@@ -172,10 +172,7 @@ static bool advise_by_processes(const char *wanted)
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("advise", out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage("advise", usage, after, out);
 }
 
 int cmd_advise(int argc, char **argv)

@@ -203,10 +203,7 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("explain", out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage("explain", usage, after, out);
 }
 
 int cmd_explain(int argc, char **argv)
@@ -223,12 +220,8 @@ int cmd_explain(int argc, char **argv)
 		return say_usage(letter == 'h' ? stdout : stderr);
 	if (argc - optind != 1)
 		return say_usage(stderr);
-	explaining.wanted = argv[optind];
-	if (strlen(argv[optind]) <= 10 && argv[optind][0] &&
-	    argv[optind][strspn(argv[optind], "0123456789")] == '\0') {
-		pid = (pid_t)strtol(argv[optind], NULL, 10);
-		explaining.wanted = NULL;
-	}
+	pid = process_number(argv[optind]);
+	explaining.wanted = pid ? NULL : argv[optind];
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	explaining.now = now.tv_sec * NS_PER_S + now.tv_nsec;
 	if (!families_visit(pid, visit, &explaining, &unreadable)) {
@@ -238,8 +231,7 @@ int cmd_explain(int argc, char **argv)
 	}
 	if (explaining.printed == 0)
 		fprintf(stderr, "retrybudget: explain: %s%s\n",
-		        pid ? "the library is not loaded in that process"
-		            : "no such destination or program",
-		        unreadable ? ", or it is another user's" : "");
+		        pid ? process_missed(pid) : "no such destination or program",
+		        !pid && unreadable ? ", or it is another user's" : "");
 	return fflush(stdout) != 0 || explaining.printed == 0 ? 1 : 0;
 }

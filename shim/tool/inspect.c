@@ -3,6 +3,7 @@
 #include "tool/inspect.h"
 #include "tool/maps.h"
 #include "tool/program.h"
+#include "tool/processes.h"
 #include "tool/reach.h"
 #include "tool/tool.h"
 
@@ -55,8 +56,7 @@ static bool is_process(const char *argument)
 {
 	char path[PATH_MAX];
 
-	if (*argument == '\0' || strspn(argument, "0123456789") != strlen(argument) ||
-	    strlen(argument) > 10 || program_find(argument, path, sizeof(path)) != ENOENT)
+	if (!process_number(argument) || program_find(argument, path, sizeof(path)) != ENOENT)
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/%s", argument);
 	return access(path, F_OK) == 0;

@@ -42,10 +42,7 @@ struct command {
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("logs", out);
-	fputs(more, out);
-	return out == stdout ? 0 : EXIT_USAGE;
+	return options_usage("logs", usage, more, out);
 }
 
 static void complain(struct command *command, const char *what, const char *why)

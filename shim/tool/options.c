@@ -2,6 +2,8 @@
 /* options.def, as getopt and as a reader of --help want it. */
 #include "tool/options.h"
 
+#include "tool/tool.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -72,4 +74,12 @@ void options_print(const char *command, FILE *out)
 		        is_short ? row->letter : ' ', is_short ? ',' : ' ', row->name, between,
 		        value, widest - width_of(row), "", row->help);
 	}
+}
+
+int options_usage(const char *command, const char *usage, const char *after, FILE *out)
+{
+	fputs(usage, out);
+	options_print(command, out);
+	fputs(after, out);
+	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
 }

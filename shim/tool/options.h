@@ -29,4 +29,8 @@ void options_of(const char *command, struct option list[OPTIONS_MAX]);
 /* Prints one line for each option. */
 void options_print(const char *command, FILE *out);
 
+/* Prints the usage, the options and what comes after them: to stdout for --help, else to stderr.
+ * Returns the exit status. */
+int options_usage(const char *command, const char *usage, const char *after, FILE *out);
+
 #endif

@@ -178,11 +178,11 @@ static int by_region(const void *left, const void *right)
 	return order ? order : compare((uint64_t)a->pid, (uint64_t)b->pid);
 }
 
-static pid_t number_of(const char *name)
+pid_t process_number(const char *word)
 {
-	if (*name == '\0' || strlen(name) > 10 || name[strspn(name, "0123456789")] != '\0')
+	if (*word == '\0' || strlen(word) > 10 || word[strspn(word, "0123456789")] != '\0')
 		return 0;
-	return (pid_t)strtol(name, NULL, 10);
+	return (pid_t)strtol(word, NULL, 10);
 }
 
 bool processes_find(struct processes *found, pid_t only)
@@ -198,8 +198,8 @@ bool processes_find(struct processes *found, pid_t only)
 	if (!proc)
 		return false;
 	while (fine && (entry = readdir(proc)))
-		if (number_of(entry->d_name) > 0)
-			fine = consider(found, number_of(entry->d_name));
+		if (process_number(entry->d_name) > 0)
+			fine = consider(found, process_number(entry->d_name));
 	closedir(proc);
 	if (!fine) {
 		errno = ENOMEM;
@@ -215,4 +215,20 @@ void processes_free(struct processes *found)
 {
 	free(found->list);
 	*found = (struct processes) { 0 };
+}
+
+const char *process_missed(pid_t pid)
+{
+	char file[64];
+	FILE *maps;
+
+	(void)snprintf(file, sizeof(file), "/proc/%d", (int)pid);
+	if (access(file, F_OK) != 0)
+		return "there is no such process";
+	(void)snprintf(file, sizeof(file), "/proc/%d/maps", (int)pid);
+	maps = fopen(file, "re");
+	if (!maps)
+		return "that process is another user's: only its user and root may ask it";
+	(void)fclose(maps);
+	return "the library is not loaded in that process";
 }

@@ -35,6 +35,13 @@ void processes_free(struct processes *found);
 /* The text of a file below /proc/PID, with a NUL, cut at size; its length, or -1 with errno. */
 ssize_t process_read(pid_t pid, const char *file, char *text, size_t size);
 
+/* The number that a word is, or 0. */
+pid_t process_number(const char *word);
+
+/* Why nothing was found in a process: it is not there, it may not be looked into, or it runs
+ * without the library. */
+const char *process_missed(pid_t pid);
+
 /* True if the number still is the same process's. */
 bool process_lives(const struct process *process);
 

@@ -43,10 +43,7 @@ struct command {
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("share", out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage("share", usage, after, out);
 }
 
 static bool maps(const struct process *process, const struct share *share)

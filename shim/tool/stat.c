@@ -196,10 +196,7 @@ bool stat_seconds(const char *text, double *seconds)
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("stat", out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage("stat", usage, after, out);
 }
 
 int cmd_stat(int argc, char **argv)
@@ -236,15 +233,14 @@ int cmd_stat(int argc, char **argv)
 	if (argc - optind > 1)
 		return say_usage(stderr);
 	request.wanted = argv[optind];
-	if (request.wanted && strlen(request.wanted) <= 10 && *request.wanted &&
-	    request.wanted[strspn(request.wanted, "0123456789")] == '\0')
-		request.pid = (pid_t)strtol(request.wanted, NULL, 10);
+	if (request.wanted)
+		request.pid = process_number(request.wanted);
 	if (request.seconds > 0)
 		return watch(&request);
 	result = print_once(&request);
 	if (result == NOTHING && request.printer == &stat_table)
 		fprintf(stderr, "retrybudget: stat: %s\n",
-		        request.pid      ? "the library is not loaded in that process"
+		        request.pid      ? process_missed(request.pid)
 		        : request.wanted ? "no such process, program or destination"
 		                         : "no process runs under the library");
 	if (result == NOTHING)

@@ -45,10 +45,7 @@ struct command {
 
 static int say_usage(const struct command *command, FILE *out)
 {
-	fputs(command->usage, out);
-	options_print(command->name, out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage(command->name, command->usage, after, out);
 }
 
 static bool take_seconds(const char *text, double *seconds)
@@ -61,9 +58,8 @@ static bool take_seconds(const char *text, double *seconds)
 
 static void take_process(const char *text, struct asking *asking)
 {
-	if (strlen(text) <= 10 && *text && text[strspn(text, "0123456789")] == '\0')
-		asking->pid = (pid_t)strtol(text, NULL, 10);
-	else
+	asking->pid = process_number(text);
+	if (!asking->pid)
 		asking->program = text;
 }
 
@@ -173,11 +169,11 @@ static int carry_out(struct command *command)
 	}
 	if (asking->count == 0) {
 		fprintf(stderr, "retrybudget: %s: %s%s\n", command->name,
-		        asking->pid ? "the library is not loaded in that process"
+		        asking->pid ? process_missed(asking->pid)
 		                    : "no such program runs under the library",
-		        asking->unreadable ? ", or it is another user's: only its user and root "
-		                             "may ask"
-		                           : "");
+		        !asking->pid && asking->unreadable
+		            ? ", or it is another user's: only its user and root may ask"
+		            : "");
 		return 1;
 	}
 	ask_await(asking, command->wait);

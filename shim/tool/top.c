@@ -37,10 +37,7 @@ struct request {
 
 static int say_usage(FILE *out)
 {
-	fputs(usage, out);
-	options_print("top", out);
-	fputs(after, out);
-	return out == stderr || fflush(out) != 0 ? EXIT_USAGE : 0;
+	return options_usage("top", usage, after, out);
 }
 
 static int complain(const char *what)
