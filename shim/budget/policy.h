@@ -82,7 +82,8 @@ enum udp_deny {
 	UDP_DROP,
 };
 
-/* How an attempt failed (shim/README.md); also the value of `class=` in a record. */
+/* How an attempt failed (failure_of() in conn/outcome.c says which error is which); also the value
+ * of `class=` in a record. */
 enum failure {
 	FAILURE_NONE,
 	FAILURE_REFUSED,

@@ -11,8 +11,8 @@
 
 #include <linux/tcp.h>
 
-/* A program that waited this long (ns) for an answer and then hung up has met a timeout
- * (shim/README.md). */
+/* A program that waited this long (ns) for an answer and then hung up has met a timeout:
+ * such ends leave no error behind. */
 #define TCP_INFO_LONG_WAIT NS_PER_S
 
 /* Of tcpi_state, which only the kernel's own headers name. */

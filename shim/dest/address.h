@@ -22,7 +22,7 @@ struct address {
 
 /* Reads a sockaddr. False for anything but a complete inet, inet6 or named unix address, and for
  * the services of the system that are never judged: the log socket, nscd, D-Bus, uuidd, those of
- * NSS modules (shim/README.md). */
+ * NSS modules. libc asks them on its own account, and a program cannot take their refusal. */
 bool address_read(struct address *address, const struct sockaddr *from, socklen_t len);
 
 /* FNV-1a, continued from `hash` (ADDRESS_HASH at first). */

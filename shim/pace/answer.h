@@ -28,7 +28,8 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
                  int64_t now);
 
-/* The error that the program has already proved it can handle (shim/README.md). */
+/* The error that the program has already proved it can handle (shim/README.md,
+ * Carrying out a verdict). */
 int answer_errno(const struct attempt *try);
 
 /* Counts a hold of this call, ns, whatever comes of it. */

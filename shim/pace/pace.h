@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Carrying out a verdict (shim/README.md): the only place that waits, parks or refuses.
+ * Carrying out a verdict (shim/README.md, Carrying out a verdict): the only room that waits for a
+ * budget, parks or refuses.
  */
 #ifndef RETRYBUDGET_PACE_PACE_H
 #define RETRYBUDGET_PACE_PACE_H
