@@ -46,6 +46,16 @@ static bool may_be_next(const struct attempt *try)
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
+/* Its last two tries were refused, and the destination answers: told no for ever it would hold up
+ * its thread's work for longer than a failure does, so that less is served than without any retry.
+ * A datagram's sender is told nothing, and goes on. */
+static bool has_been_denied(const struct attempt *try, uint32_t slot)
+{
+	return !try->is_datagram && tries_is_denied(slot) &&
+	       allowance_is_answering(&try->account.budget->allowance, try->began) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
+}
+
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
 static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *hit,
                     struct evidence *evidence)
@@ -70,6 +80,7 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 	returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	evidence->loop = !polls && tries_loop(slot, LOAD(try->account.budget->began_at)) &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
+	evidence->denied = (evidence->again || evidence->loop) && has_been_denied(try, slot);
 	if (returns || (LOAD(try->account.budget->streak) > 0 &&
 	                !allowance_is_answering(&try->account.budget->allowance, try->began))) {
 		enum lineage lineage = lineage_of(destination, slot, policy->horizon, try->began);
@@ -90,8 +101,10 @@ static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit
 	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;
 	try->excused = evidence.demand && try->rule->says == KIND_NEW;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
-	 * nobody, is unanswered: then it counts as a retry, and goes all the same if it may. */
-	try->unclear = try->rule->says == KIND_UNCLEAR && try->answered.number > 0;
+	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
+	 * all the same if it may. */
+	try->unclear =
+	    try->rule->says == KIND_UNCLEAR && (try->answered.number > 0 || evidence.denied);
 	try->trial.retry =
 	    try->unclear || try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));

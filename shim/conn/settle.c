@@ -196,7 +196,7 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 
 	if (!trial_stands(&try->trial))
 		return;
-	tries_failed(destination_slot(try->trial.destination), now);
+	tries_denied(destination_slot(try->trial.destination), now);
 	failures_add(try->trial.destination, &failure);
 	lineage_failed(try->trial.destination, now);
 	/* The horizon counts from the last time that somebody wanted to go. */

@@ -18,6 +18,7 @@ APPLIES(stranger)
 APPLIES(lineage)
 APPLIES(sweep)
 APPLIES(other_work)
+APPLIES(denied)
 APPLIES(again)
 APPLIES(loop)
 
@@ -40,6 +41,8 @@ const struct rule rules[] = {
 	{ "sweep", KIND_NEW, is_sweep, "the next address, or host, of a list after a failure" },
 	{ "other-work", KIND_UNCLEAR, is_other_work,
 	  "this program goes on to other work after its tries" },
+	{ "denied", KIND_UNCLEAR, is_denied,
+	  "a repeat, but this thread was refused twice, and the destination answers" },
 	{ "again", KIND_REPEAT, is_again,
 	  "this program tries its requests again, and one that failed is unanswered" },
 	{ "loop", KIND_REPEAT, is_loop, "this thread failed there and has done nothing else" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of 64 bits, one per destination: 16 of its slot + 1, 1 for a try that failed, 47 of time in
- * units of 2^20 ns. */
+/* Words of 64 bits, one per destination: 16 of its slot + 1, 1 for a try that failed, 2 that count
+ * the refusals since one went, 45 of time in units of 2^20 ns. */
 #include "dest/tries.h"
 
 #include "dest/demand.h"
@@ -12,8 +12,10 @@
 
 #define SLOT_SHIFT 48
 #define STUCK      (UINT64_C(1) << 47)
+#define DENIED     (UINT64_C(1) << 45)
+#define DENIALS    (UINT64_C(3) << 45)
 #define UNIT_SHIFT 20
-#define TIME_MASK  (STUCK - 1)
+#define TIME_MASK  (DENIED - 1)
 
 /* Refusals in a row from which a thread spins, what it may do in between and spin still, and the
  * pause that ends a row. */
@@ -36,7 +38,8 @@ static int64_t time_of(uint64_t word)
 	return (int64_t)((word & TIME_MASK) << UNIT_SHIFT);
 }
 
-static inline void put(uint64_t *words, uint32_t slot, uint64_t flag, int64_t now)
+/* flags: what it then has, and what it keeps of what it had. */
+static inline void put(uint64_t *words, uint32_t slot, uint64_t flags, uint64_t kept, int64_t now)
 {
 	uint64_t *place = words;
 
@@ -44,7 +47,8 @@ static inline void put(uint64_t *words, uint32_t slot, uint64_t flag, int64_t no
 		if (is_of(words[i], slot) || /* a free one has no time */
 		    (words[i] & TIME_MASK) < (*place & TIME_MASK))
 			place = &words[i];
-	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flag |
+	kept &= is_of(*place, slot) ? *place : 0;
+	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flags | kept |
 	         ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
 }
 
@@ -63,7 +67,7 @@ void tries_note(uint32_t slot, int64_t now)
 {
 	struct thread_facts *mine = thread_mine();
 
-	put(mine->tries, slot, 0, now);
+	put(mine->tries, slot, 0, DENIALS, now);
 	if (mine->tried < INT32_MAX)
 		mine->tried++;
 }
@@ -75,8 +79,21 @@ bool tries_is_first(bool any_thread)
 
 void tries_failed(uint32_t slot, int64_t now)
 {
-	put(tries(), slot, STUCK, now);
+	put(tries(), slot, STUCK, 0, now);
 	thread_facts.stuck = true;
+}
+
+void tries_denied(uint32_t slot, int64_t now)
+{
+	uint64_t denials = find(slot) & DENIALS;
+
+	put(tries(), slot, STUCK | (denials < 2 * DENIED ? denials + DENIED : denials), 0, now);
+	thread_facts.stuck = true;
+}
+
+bool tries_is_denied(uint32_t slot)
+{
+	return (find(slot) & DENIALS) >= 2 * DENIED;
 }
 
 bool tries_loop(uint32_t slot, int64_t since)

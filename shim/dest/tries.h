@@ -15,9 +15,13 @@
 
 #define TRIES_NOWHERE UINT32_MAX
 
-/* The thread tried a destination (its slot), or its try there failed or was refused. */
+/* The thread tried a destination (its slot), or its try there failed, or was refused by us. */
 void tries_note(uint32_t slot, int64_t now);
 void tries_failed(uint32_t slot, int64_t now);
+void tries_denied(uint32_t slot, int64_t now);
+
+/* True if its last two tries there were refused. */
+bool tries_is_denied(uint32_t slot);
 
 /* True if its last try there failed, not before `since`, and it has done nothing else. */
 bool tries_loop(uint32_t slot, int64_t since);

@@ -325,6 +325,40 @@ Test(feedback, nothing_is_learned_from_refusals_alone)
 	cr_expect_eq(retries(), 19, "%d", (int)retries());
 }
 
+/* What the next try is taken for; it is then refused by us. */
+static enum kind denied(const struct server *server)
+{
+	struct attempt try;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&server->address,
+	                                sizeof(server->address)));
+	attempt_unanswered(&try, false, monotonic());
+	host_close(fd);
+	return try.rule->says;
+}
+
+/* Told no for ever, a thread that tries one thing until it works serves less than without any
+ * retry. */
+Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
+{
+	struct server server = serve_troubled();
+
+	for (int round = 0; round < 3; round++) {
+		work_through(&server, round, round + 1, 3);
+		cr_expect_eq(denied(&server), KIND_REPEAT);
+		cr_expect_eq(denied(&server), KIND_REPEAT);
+		cr_expect_eq(denied(&server), KIND_UNCLEAR);
+		cr_expect_eq(denied(&server), KIND_UNCLEAR);
+		fails(&server, "get more\r\n");
+		cr_expect_eq(denied(&server), KIND_REPEAT, "it went, and failed");
+		works(&server, "get ready\r\n");
+	}
+	work_through(&server, 4, 5, 7);
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(denied(&server), KIND_REPEAT, "it does not answer");
+}
+
 /* Whatever it is for: one try after the other and nothing but failure. */
 Test(feedback, a_storm_is_a_storm)
 {

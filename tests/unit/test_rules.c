@@ -20,6 +20,7 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .lineage = true }), "lineage");
 	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
+	cr_expect_str_eq(why(&(struct evidence) { .denied = true }), "denied");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
 	cr_expect_str_eq(why(&(struct evidence) { .loop = true }), "loop");
 	cr_expect_str_eq(why(&(struct evidence) { 0 }), "unclear");
@@ -27,12 +28,12 @@ Test(rules, each_alone_decides)
 
 Test(rules, of_all_combinations_the_first_that_holds_decides)
 {
-	for (int bits = 0; bits < 1024; bits++) {
-		bool held[11] = { [10] = true };
+	for (int bits = 0; bits < 2048; bits++) {
+		bool held[12] = { [11] = true };
 		struct evidence evidence;
 		size_t first = 0;
 
-		for (int i = 0; i < 10; i++)
+		for (int i = 0; i < 11; i++)
 			held[i] = bits >> i & 1;
 		evidence = (struct evidence) { .quiet = held[0],
 			                       .demand = held[1],
@@ -42,8 +43,9 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 			                       .lineage = held[5],
 			                       .sweep = held[6],
 			                       .other_work = held[7],
-			                       .again = held[8],
-			                       .loop = held[9] };
+			                       .denied = held[8],
+			                       .again = held[9],
+			                       .loop = held[10] };
 
 		while (!held[first])
 			first++;
@@ -53,7 +55,7 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 
 Test(rules, are_told_from_each_other_and_explained)
 {
-	cr_assert_eq(rule_count, 11);
+	cr_assert_eq(rule_count, 12);
 	for (size_t i = 0; i < rule_count; i++) {
 		cr_expect_gt(strlen(rules[i].reason), 10);
 		for (size_t j = 0; j < i; j++)

@@ -22,6 +22,21 @@ Test(tries, a_failed_try_with_nothing_since_is_a_loop)
 	cr_expect_not(tries_loop(3, now), "it is under way");
 }
 
+Test(tries, refusals_are_counted_until_one_goes)
+{
+	for (int round = 0; round < 2; round++) {
+		tries_note(3, now);
+		tries_failed(3, now);
+		for (int i = 0; i < 5; i++) {
+			cr_expect_eq(tries_is_denied(3), i >= 2, "after %d", i);
+			tries_note(3, now);
+			tries_denied(3, now);
+			cr_expect(tries_loop(3, now));
+		}
+		cr_expect_not(tries_is_denied(4), "of another");
+	}
+}
+
 Test(tries, bytes_of_another_end_it_those_of_the_same_do_not)
 {
 	tries_failed(3, now);
