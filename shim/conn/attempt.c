@@ -90,8 +90,9 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 	}
 }
 
-/* Of a destination that has failed lately. */
-static void judge(struct attempt *try, uint32_t slot, const struct name_hit *hit)
+/* Of a destination that has failed lately. Apart, so that a quiet one needs no frame. */
+static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
+                                            const struct name_hit *hit)
 {
 	struct evidence evidence = { 0 };
 
@@ -249,6 +250,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	try->address = address;
 	try->len = len;
 	try->is_unix = read.is_unix;
+	try->fresh = !entry;
 	try->began = monotonic();
 	destination = destination_of(&read, &hit, try->began);
 	try->trial = (struct trial) {

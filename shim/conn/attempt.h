@@ -50,6 +50,7 @@ struct attempt {
 	bool passes;     /* goes whatever is decided, because the file says so */
 	bool timed;      /* a connect_timeout is on its socket */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
+	bool fresh;      /* nothing was known of its number */
 };
 
 /* A lookup of DNS records of one type, not of a program's addresses. */

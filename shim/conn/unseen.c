@@ -223,18 +223,39 @@ static bool is_hung_up(int fd)
 	return syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) != 0;
 }
 
+/* By slot: what held when a success was last found to change nothing there, 0 = nothing. */
+static ucell64 settled[REGION_DESTINATIONS];
+
+/* True if a success would change something. As on a kept connection (conn/exchange_end.c) that is
+ * asked once for as long as nothing goes wrong anywhere. */
+static bool wants_success(struct destination *destination)
+{
+	uint32_t slot = destination_slot(destination);
+	const struct config *config = config_current();
+	uint64_t holds =
+	    1 | ((uint64_t)LOAD(destination->generation) << 48 ^ (uint64_t)config->serial << 33 ^
+	         (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1);
+	struct account account;
+
+	if (LOAD(settled[slot]) == holds)
+		return false;
+	destination_account(destination, config, &account);
+	if (budget_wants_success(&account))
+		return true;
+	STORE(settled[slot], holds);
+	return false;
+}
+
 /* The cheap half of the question: a young connection on which nothing has ended, to a destination
  * for which a success would change nothing, has nothing to tell. errno may change. */
 static bool is_uneventful(int fd, const struct socket_entry *entry, struct destination *destination)
 {
 	int64_t age = monotonic() - LOAD(entry->since);
-	struct account account;
 
 	if (age >= TCP_INFO_LONG_WAIT ||
 	    (LOAD(entry->state) == SOCKET_ASKED && answer_time_is_long(destination, age)))
 		return false;
-	destination_account(destination, config_current(), &account);
-	return !budget_wants_success(&account) && !is_hung_up(fd);
+	return !wants_success(destination) && !is_hung_up(fd);
 }
 
 /* True if the program has done with a connection at once, and the peer has not ended it: it asked

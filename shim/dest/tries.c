@@ -65,11 +65,9 @@ static uint64_t find(uint32_t slot)
 
 void tries_note(uint32_t slot, int64_t now)
 {
-	struct thread_facts *mine = thread_mine();
-
-	put(mine->tries, slot, 0, DENIALS, now);
-	if (mine->tried < INT32_MAX)
-		mine->tried++;
+	put(thread_facts.tries, slot, 0, DENIALS, now);
+	if (thread_facts.tried < INT32_MAX)
+		thread_facts.tried++;
 }
 
 bool tries_is_first(bool any_thread)

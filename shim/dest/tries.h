@@ -15,7 +15,8 @@
 
 #define TRIES_NOWHERE UINT32_MAX
 
-/* The thread tried a destination (its slot), or its try there failed, or was refused by us. */
+/* The thread tried a destination (its slot), or its try there failed, or was refused by us. For the
+ * first of them somebody has asked for thread_mine() before. */
 void tries_note(uint32_t slot, int64_t now);
 void tries_failed(uint32_t slot, int64_t now);
 void tries_denied(uint32_t slot, int64_t now);

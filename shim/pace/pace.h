@@ -23,7 +23,7 @@ static inline bool pace(struct attempt *try)
 	if (try->rule != RULE_QUIET || account->policy->bounds_first ||
 	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
 		return pace_slowly(try);
-	if (try->fd >= 0)
+	if (!try->fresh && try->fd >= 0)
 		release_options_over(try->fd);
 	return true;
 }
