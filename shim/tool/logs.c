@@ -6,6 +6,7 @@
 #include "tool/tool.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct command {
 	struct log_sums sums;
 	struct log_files files;
 	struct log_lines lines;
-	int64_t since;
+	int64_t since, untimed; /* records without a time, which --since leaves out */
 	bool has_since, follow, json, journal, failed;
 	const char *journal_directory, *symbols;
 	unsigned tables;
@@ -68,8 +69,10 @@ static void take_entry(struct command *command, const struct log_entry *entry)
 {
 	struct log_loop *loop;
 
-	if (command->has_since && entry->when < command->since)
+	if (command->has_since && entry->when < command->since) {
+		command->untimed += entry->when == 0;
 		return;
+	}
 	loop = log_sum(&command->sums, entry);
 	if (!command->follow)
 		return;
@@ -284,6 +287,12 @@ int cmd_logs(int argc, char **argv)
 	read_files(&command);
 	if (command.journal)
 		read_journal(&command);
+	if (command.untimed > 0 && !command.follow)
+		fprintf(stderr,
+		        "retrybudget: logs: %" PRId64
+		        " records without a time are left out: without "
+		        "--since they count\n",
+		        command.untimed);
 	if (!command.follow && !print(&command))
 		command.failed = true;
 	log_files_free(&command.files);

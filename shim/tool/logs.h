@@ -68,7 +68,7 @@ struct log_loop {
 	int64_t permanent;
 	int64_t tries, own_ms; /* those whose time is known, and the time less what it was held */
 	struct {
-		int64_t pid, since_ms, throttled;
+		int64_t pid, since_ms, denied; /* of its streak */
 	} processes[LOOP_PROCESSES];
 	size_t next_process;
 	unsigned told; /* findings that --follow has printed */
@@ -105,7 +105,8 @@ struct log_finding {
 size_t log_findings(const struct log_loop *loop, struct log_finding out[LOG_FINDINGS]);
 
 /* The function of the innermost frame of site= that a file with symbols has, in these directories,
- * PATH and those of libraries; "" where none has it. It lasts until the next call. */
+ * PATH and those of libraries; "" where none has it but those that call main or start a thread. It
+ * lasts until the next call. */
 const char *log_site_name(const char *site, const char *directory);
 
 #define LOG_LINE_MAX 8192

@@ -132,6 +132,27 @@ static bool look_for(const char *module, uint64_t address, const char *directory
 	return false;
 }
 
+/* Says nothing of the program: what it was called by. */
+static bool is_start(const char *name)
+{
+	static const char *const starts[] = {
+		"_start",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+		"clone",
+		"__clone",
+		"clone3",
+		"__clone3",
+		"start_thread",
+	};
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
+		if (strcmp(name, starts[i]) == 0)
+			return true;
+	return false;
+}
+
 const char *log_site_name(const char *site, const char *directory)
 {
 	for (int i = 0; i < FRAMES && *site; i++) {
@@ -148,7 +169,7 @@ const char *log_site_name(const char *site, const char *directory)
 			module[plus - module] = '\0';
 			if (end != plus + 1 && *end == '\0' && module[0] != '.' &&
 			    look_for(module, address, directory))
-				return function;
+				return is_start(function) ? "" : function;
 		}
 		site += n + (site[n] == ',');
 	}

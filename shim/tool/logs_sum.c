@@ -136,25 +136,50 @@ static size_t streak_of(struct log_loop *loop, int64_t pid)
 	return i;
 }
 
-/* retry= counts those that went. In mode observe that is all of them. */
+/* retry= counts those that went: in mode observe all of them, else those too that were held first,
+ * which are among the throttled. */
 static void count_in_a_row(struct log_loop *loop, const struct log_entry *entry, size_t i)
 {
 	int64_t sum;
 
-	if (!is_event(entry, "would-throttle"))
-		add(&loop->processes[i].throttled, entry->throttled);
-	sum = loop->processes[i].throttled;
+	if (!is_event(entry, "would-throttle")) {
+		add(&loop->processes[i].denied, entry->refused);
+		add(&loop->processes[i].denied, entry->parked);
+	}
+	sum = loop->processes[i].denied;
 	add(&sum, entry->retry);
 	if (sum > loop->in_a_row)
 		loop->in_a_row = sum;
 }
 
-/* How much of since_ms= no record of this streak has told before. */
+/* The first record of an outage is written at once. */
+#define AT_ONCE_MS 1000
+
+/* How long a program waits for the end of a connect that was parked (pace/refuse.c), at least. */
+#define PARKED_MS 1000
+
+/* How much of since_ms= its attempts= are about. -1: not known, for the records of this streak
+ * before it are not among what is read. */
 static int64_t untold_ms(struct log_loop *loop, const struct log_entry *entry, size_t i)
 {
 	int64_t ms = entry->since_ms, before = loop->processes[i].since_ms;
 
-	return before <= ms ? ms - before : ms;
+	if (before > 0 && before <= ms)
+		return ms - before;
+	return ms <= AT_ONCE_MS ? ms : -1;
+}
+
+/* The pauses that are the program's own. */
+static void count_pace(struct log_loop *loop, const struct log_entry *entry, size_t i)
+{
+	int64_t ms = untold_ms(loop, entry, i), ours = entry->waited_ms;
+
+	loop->processes[i].since_ms = entry->since_ms;
+	if (ms < 0)
+		return;
+	add(&ours, entry->parked < INT64_MAX / PARKED_MS ? entry->parked * PARKED_MS : INT64_MAX);
+	add(&loop->tries, entry->attempts);
+	add(&loop->own_ms, ms > ours ? ms - ours : 0);
 }
 
 static void copy_text(char *out, size_t size, const char *text)
@@ -191,15 +216,10 @@ static void judge(struct log_loop *loop, const struct log_entry *entry)
 		copy_text(loop->error, sizeof(loop->error), entry->error);
 	}
 	count_in_a_row(loop, entry, i);
-	if (entry->attempts > 0) {
-		int64_t ms = untold_ms(loop, entry, i) - entry->waited_ms;
-
-		add(&loop->tries, entry->attempts);
-		add(&loop->own_ms, ms > 0 ? ms : 0);
-		loop->processes[i].since_ms = entry->since_ms;
-	}
+	if (entry->attempts > 0)
+		count_pace(loop, entry, i);
 	if (is_event(entry, "recovered"))
-		loop->processes[i].since_ms = loop->processes[i].throttled = 0;
+		loop->processes[i].since_ms = loop->processes[i].denied = 0;
 }
 
 struct log_loop *log_sum(struct log_sums *sums, const struct log_entry *entry)

@@ -46,11 +46,11 @@ Test(logs_sum, a_loop_without_pause_although_it_was_held)
 	struct log_loop *loop;
 
 	loop = sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 retry=1 attempts=10 "
-	                "throttled=9 held=9 waited_ms=990 since_ms=1000");
+	                "throttled=9 refused=9 held=9 waited_ms=990 since_ms=1000");
 	cr_assert_eq(loop->tries, 10);
 	cr_assert_eq(loop->own_ms, 10);
 	loop = sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 retry=2 attempts=30 "
-	                "throttled=30 held=30 waited_ms=2980 since_ms=4000");
+	                "throttled=30 refused=30 held=30 waited_ms=2980 since_ms=4000");
 	cr_assert_eq(loop->tries, 40);
 	cr_assert_eq(loop->own_ms, 30, "only what is new of the streak");
 	cr_assert(finds(loop, FINDING_NO_PAUSE));
@@ -81,6 +81,45 @@ Test(logs_sum, a_loop_with_a_pause_in_several_processes_and_streaks)
 	cr_assert_not(finds(loop, FINDING_NO_PAUSE));
 	cr_assert_not(finds(loop, FINDING_NO_CAP));
 	cr_assert_eq(loop->row.recovered, 8);
+	log_sums_free(&sums);
+}
+
+/* The log was rotated, or --since cut it: that record's attempts are not all of its time. */
+Test(logs_sum, records_from_the_middle_of_an_outage_tell_no_pace)
+{
+	struct log_loop *loop =
+	    sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 retry=4 attempts=100 "
+	             "throttled=100 refused=100 since_ms=600000");
+
+	cr_assert_eq(loop->tries, 0);
+	cr_assert_not(finds(loop, FINDING_EVERY));
+	loop = sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 retry=4 attempts=100 "
+	                "throttled=100 refused=100 since_ms=610000");
+	cr_assert_eq(loop->tries, 100);
+	cr_assert_eq(loop->own_ms, 10000);
+	log_sums_free(&sums);
+}
+
+Test(logs_sum, a_second_for_each_that_was_parked_was_none_of_its_own)
+{
+	struct log_loop *loop =
+	    sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 attempts=1 throttled=1 "
+	             "parked=1 since_ms=900");
+
+	loop = sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 attempts=10 throttled=10 "
+	                "parked=10 since_ms=10950");
+	cr_assert_eq(loop->own_ms, 50);
+	cr_assert(finds(loop, FINDING_NO_PAUSE));
+	log_sums_free(&sums);
+}
+
+Test(logs_sum, who_was_held_and_then_went_counts_once)
+{
+	struct log_loop *loop =
+	    sum_line("retrybudget[1]: event=throttled prog=a dest=d:1 retry=20 attempts=21 "
+	             "throttled=20 held=20 waited_ms=20 since_ms=900");
+
+	cr_assert_eq(loop->in_a_row, 20);
 	log_sums_free(&sums);
 }
 
