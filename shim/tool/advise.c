@@ -102,7 +102,7 @@ static bool advise_on(const struct facts *facts, FILE *trace)
 		return true;
 	}
 	for (int kind = 0; kind < ADVICE_KINDS; kind++) {
-		if (!advise(facts, before, (enum advice_kind)kind, &advice))
+		if (!advise(facts, before, &config.process, (enum advice_kind)kind, &advice))
 			continue;
 		if (!any)
 			print_section(facts, policy);
@@ -111,6 +111,9 @@ static bool advise_on(const struct facts *facts, FILE *trace)
 		if (!print_effect(&advice, before, facts, trace))
 			return false;
 	}
+	if (facts_is_loop(facts))
+		puts("; a loop that does not give up: no budget makes its tries succeed; see "
+		     "`retrybudget logs` for where it is");
 	if (!any)
 		puts(facts_suffice(facts) ? "; nothing to change"
 		                          : "; too few tries to say anything: let it run longer");

@@ -51,10 +51,14 @@ struct advice {
 	struct policy policy; /* with that line */
 };
 
+/* One request tried again for ever: what it shows is the program's retry code, and that a budget is
+ * for. */
+bool facts_is_loop(const struct facts *facts);
+
 /* False: the policy may stay as it is. Too little was seen to say anything of a budget if
- * !facts_suffice(). */
+ * !facts_suffice(). process: the bucket that all destinations share. */
 bool facts_suffice(const struct facts *facts);
-bool advise(const struct facts *facts, const struct policy *policy, enum advice_kind kind,
-            struct advice *advice);
+bool advise(const struct facts *facts, const struct policy *policy,
+            const struct bucket_rule *process, enum advice_kind kind, struct advice *advice);
 
 #endif

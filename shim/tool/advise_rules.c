@@ -4,6 +4,7 @@
 #include "tool/calc_formulas.h"
 
 #define FIRST_LEAST    20   /* tries below which numbers are chance */
+#define LOOP_LEAST     20   /* retries of one first try that nobody makes who gives up */
 #define OUTAGE_MOST    10.0 /* s; longer ones are what a budget is to throttle */
 #define RETRIES_MOST   3    /* of one request that a bucket is sized for, whatever a loop does */
 #define CAPACITY_MOST  1000
@@ -12,9 +13,14 @@
 #define TOKEN          1000
 #define SPREAD_SECONDS 3600
 
+bool facts_is_loop(const struct facts *facts)
+{
+	return facts->retries >= FIRST_LEAST && facts->retries / LOOP_LEAST >= facts->first;
+}
+
 bool facts_suffice(const struct facts *facts)
 {
-	return facts->first >= FIRST_LEAST;
+	return facts->first >= FIRST_LEAST || facts_is_loop(facts);
 }
 
 double facts_outage(const struct facts *facts)
@@ -51,17 +57,21 @@ static int retries_of_one(const struct facts *facts)
 }
 
 /* A short outage is what retries are for: they must not run out of tokens in it. */
-static bool advise_capacity(const struct facts *facts, struct advice *advice)
+static bool advise_capacity(const struct facts *facts, const struct bucket_rule *process,
+                            struct advice *advice)
 {
 	double outage = facts_outage(facts), rate = (double)facts->first / facts->seconds;
 	int retries = retries_of_one(facts);
 	int64_t tokens;
 
-	if (facts->refused == 0 || outage <= 0 || outage > OUTAGE_MOST)
+	if (facts->first < FIRST_LEAST || facts->refused == 0 || outage <= 0 ||
+	    outage > OUTAGE_MOST)
 		return false;
 	tokens = round_up(calc_tokens(rate, outage, 1, retries, NO_BUDGET));
 	if (tokens > CAPACITY_MOST)
 		tokens = CAPACITY_MOST;
+	if (tokens > process->capacity / TOKEN) /* which each retry needs as well */
+		tokens = process->capacity / TOKEN;
 	if (tokens * TOKEN <= advice->policy.bucket.capacity)
 		return false;
 	advice->policy.bucket.capacity = tokens * TOKEN;
@@ -81,7 +91,7 @@ static bool advise_earn(const struct facts *facts, struct advice *advice)
 	struct calc_budget budget = { 0, 0 };
 	int64_t steps;
 
-	if (facts->refused == 0 || facts->retries < FIRST_LEAST ||
+	if (facts->first < FIRST_LEAST || facts->refused == 0 || facts->retries < FIRST_LEAST ||
 	    facts->retries_answered < facts->retries - facts->retries_answered)
 		return false;
 	steps = round_up((double)facts->retries_answered / (double)facts->first * SHARE_STEPS);
@@ -133,8 +143,8 @@ static bool advise_mode(const struct facts *facts, struct advice *advice)
 	return true;
 }
 
-bool advise(const struct facts *facts, const struct policy *policy, enum advice_kind kind,
-            struct advice *advice)
+bool advise(const struct facts *facts, const struct policy *policy,
+            const struct bucket_rule *process, enum advice_kind kind, struct advice *advice)
 {
 	*advice = (struct advice) { .kind = kind, .policy = *policy };
 	if (kind == ADVICE_START_SPREAD)
@@ -145,7 +155,7 @@ bool advise(const struct facts *facts, const struct policy *policy, enum advice_
 	case ADVICE_MODE:
 		return advise_mode(facts, advice);
 	case ADVICE_CAPACITY:
-		return advise_capacity(facts, advice);
+		return advise_capacity(facts, process, advice);
 	case ADVICE_EARN:
 		return advise_earn(facts, advice);
 	default:

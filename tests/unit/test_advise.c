@@ -26,7 +26,7 @@ static struct facts busy(void)
 
 static bool says(const struct facts *facts, enum advice_kind kind)
 {
-	return advise(facts, &config.policies[0], kind, &advice);
+	return advise(facts, &config.policies[0], &config.process, kind, &advice);
 }
 
 Test(advise, capacity_is_what_a_short_outage_takes)
@@ -40,6 +40,38 @@ Test(advise, capacity_is_what_a_short_outage_takes)
 	facts.retries = 1000000;
 	cr_assert(says(&facts, ADVICE_CAPACITY));
 	cr_assert_str_eq(advice.line, "capacity = 31", "of an endless loop three are enough");
+}
+
+Test(advise, no_more_tokens_than_all_destinations_share)
+{
+	struct facts facts = busy();
+
+	facts.seconds = 10; /* 205 tokens, of 100 */
+	cr_assert(says(&facts, ADVICE_CAPACITY));
+	cr_assert_str_eq(advice.line, "capacity = 100");
+	config.process.capacity = 10000;
+	cr_assert_not(says(&facts, ADVICE_CAPACITY));
+}
+
+/* One first try, and nothing else for an hour. */
+Test(advise, a_pure_loop_is_one)
+{
+	struct facts facts = {
+		.seconds = 3600, .first = 1, .first_failed = 1, .retries = 5000, .refused = 4800
+	};
+
+	config_defaults(&config);
+	cr_assert(facts_is_loop(&facts));
+	cr_assert(facts_suffice(&facts));
+	for (int kind = 0; kind < ADVICE_KINDS; kind++)
+		cr_assert_not(says(&facts, (enum advice_kind)kind));
+	facts.observed = true;
+	cr_assert(says(&facts, ADVICE_MODE));
+	facts.first = 1000;
+	cr_assert_not(facts_is_loop(&facts), "five retries each");
+	facts.first = 1;
+	facts.retries = 19;
+	cr_assert_not(facts_suffice(&facts));
 }
 
 Test(advise, capacity_is_not_for_long_outages_nor_without_need)
