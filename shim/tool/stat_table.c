@@ -1,42 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget stat` for people: a row for each destination of each process. */
+#include "sys/arithmetic.h"
+#include "tool/columns.h"
 #include "tool/stat.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static size_t rows;
+static int width; /* of the terminal; 0: there is none, and all is printed in full */
+static struct columns columns;
 
 static void begin(void)
 {
 	rows = 0;
+	width = columns_of_terminal();
+	columns = columns_choose(width, COLUMN_THROTTLED);
+}
+
+/* Cells in the order of the columns; those that are NULL and all after them are left out. */
+static void print_cells(const char *const cells[COLUMN_THROTTLED])
+{
+	bool first = true;
+
+	for (int i = 0; i < COLUMN_THROTTLED && cells[i]; i++) {
+		if (!columns.shown[i])
+			continue;
+		if (!first)
+			putchar(' ');
+		first = false;
+		if (i == COLUMN_LAST)
+			fputs(cells[i], stdout);
+		else
+			column_print(stdout, &columns, (enum column)i, cells[i], width != 0);
+	}
+	putchar('\n');
 }
 
 static void print_head(void)
 {
+	const char *cells[COLUMN_THROTTLED];
+
+	for (int i = 0; i < COLUMN_THROTTLED; i++)
+		cells[i] = column_heading((enum column)i);
 	if (rows++ == 0)
-		printf("%-10s %-15s %-8s %-30s %9s %8s %9s %8s %8s %7s %9s %7s %s\n", "PID",
-		       "PROGRAM", "MODE", "DESTINATION", "ATTEMPTS", "RETRIES", "ANSWERED",
-		       "FAILED", "REFUSED", "WAITED", "TOKENS", "STREAK", "LAST");
+		print_cells(cells);
+}
+
+static const char *number(enum column column, int64_t value)
+{
+	static char texts[COLUMN_THROTTLED][24];
+
+	(void)snprintf(texts[column], sizeof(texts[column]), "%" PRId64, value);
+	return texts[column];
 }
 
 static void print_row(const struct family *family, const char *name, const struct tally *tally,
                       const struct bucket *bucket, const struct destination *destination)
 {
-	int64_t streak;
+	const char *cells[COLUMN_THROTTLED] = {
+		[COLUMN_PID] = stat_pids(family),
+		[COLUMN_PROGRAM] = family_program(family),
+		[COLUMN_MODE] = stat_mode_of(family),
+		[COLUMN_DESTINATION] = name,
+		[COLUMN_ATTEMPTS] = number(COLUMN_ATTEMPTS, LOAD(tally->attempts)),
+		[COLUMN_RETRIES] = number(COLUMN_RETRIES, LOAD(tally->retries)),
+		[COLUMN_ANSWERED] = number(COLUMN_ANSWERED, stat_sum(tally->answered, 2)),
+		[COLUMN_FAILED] = number(COLUMN_FAILED, stat_sum(tally->failed, 2)),
+		[COLUMN_REFUSED] = number(COLUMN_REFUSED, LOAD(tally->refused)),
+		[COLUMN_WAITED] = number(COLUMN_WAITED, LOAD(tally->waited)),
+		[COLUMN_TOKENS] = stat_level(bucket),
+	};
 
 	print_head();
-	printf("%-10s %-15s %-8s %-30s %9" PRId64 " %8" PRId64 " %9" PRId64 " %8" PRId64
-	       " %8" PRId64 " %7" PRId64 " %9s",
-	       stat_pids(family), family_program(family), stat_mode_of(family), name,
-	       LOAD(tally->attempts), LOAD(tally->retries), stat_sum(tally->answered, 2),
-	       stat_sum(tally->failed, 2), LOAD(tally->refused), LOAD(tally->waited),
-	       stat_level(bucket));
 	if (destination) {
-		streak = LOAD(destination->budget.streak);
-		printf(" %7" PRId64 " %s", streak > 0 ? streak : 0, stat_last(destination));
+		cells[COLUMN_STREAK] =
+		    number(COLUMN_STREAK, greater(LOAD(destination->budget.streak), 0));
+		cells[COLUMN_LAST] = stat_last(destination);
 	}
-	putchar('\n');
+	print_cells(cells);
 }
 
 static void print_family(const struct family *family)

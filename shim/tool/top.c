@@ -67,8 +67,8 @@ static int read_options(int argc, char **argv, struct top *top, struct request *
 				return complain("--interval takes 0.1 to 86400 seconds");
 			break;
 		case 's':
-			top->sort = top_column_named(optarg);
-			if (top->sort == TOP_COLUMNS)
+			top->sort = column_named(optarg);
+			if (top->sort == COLUMNS_ALL)
 				return complain(
 				    "--sort takes the heading of a column, like failed");
 			break;
@@ -116,7 +116,7 @@ static int print_batch(struct top *top, const struct request *request, bool utf8
 
 int cmd_top(int argc, char **argv)
 {
-	struct top top = { .sort = TOP_THROTTLED };
+	struct top top = { .sort = COLUMN_THROTTLED };
 	struct request request = { .seconds = 2 };
 	int result = read_options(argc, argv, &top, &request);
 	bool utf8;

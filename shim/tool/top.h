@@ -4,28 +4,11 @@
 #ifndef RETRYBUDGET_TOOL_TOP_H
 #define RETRYBUDGET_TOOL_TOP_H
 
+#include "tool/columns.h"
 #include "tool/stat.h"
 
-#define TOP_HISTORY 12 /* looks that a sparkline shows */
-#define TOP_GONE    10 /* looks that a process is shown after its end */
-
-enum top_column {
-	TOP_PID,
-	TOP_PROGRAM,
-	TOP_MODE,
-	TOP_DESTINATION,
-	TOP_ATTEMPTS,
-	TOP_RETRIES,
-	TOP_ANSWERED,
-	TOP_FAILED,
-	TOP_REFUSED,
-	TOP_WAITED,
-	TOP_TOKENS,
-	TOP_STREAK,
-	TOP_LAST,
-	TOP_THROTTLED, /* refused and waited since the look before, as a sparkline */
-	TOP_COLUMNS,
-};
+#define TOP_HISTORY COLUMN_HISTORY /* looks that a sparkline shows */
+#define TOP_GONE    10             /* looks that a process is shown after its end */
 
 /* A family of processes: the region, or a process that has none of its own. */
 struct top_key {
@@ -38,8 +21,8 @@ struct top_row {
 	struct top_key key;
 	char *name;                  /* of the destination; "(all)": of its process */
 	pid_t pid;                   /* who can be asked */
-	char cells[TOP_COLUMNS][32]; /* of columns that are words */
-	int64_t values[TOP_COLUMNS]; /* of columns that are numbers; TOKENS: mt, INT64_MAX = full */
+	char cells[COLUMNS_ALL][32]; /* of columns that are words */
+	int64_t values[COLUMNS_ALL]; /* of columns that are numbers; TOKENS: mt, INT64_MAX = full */
 	int64_t history[TOP_HISTORY]; /* throttled, the last look at the end */
 	int looks;                    /* how many of them there are */
 	int gone;                     /* looks since its process ended, 0 = it lives */
@@ -57,7 +40,7 @@ struct top_detail {
 
 struct top {
 	bool processes; /* a row each, not for each destination */
-	enum top_column sort;
+	enum column sort;
 	bool reversed;
 	struct top_row *rows;
 	size_t count;
@@ -75,10 +58,6 @@ void top_sort(struct top *top);
 void top_free(struct top *top);
 
 bool top_same(const struct top_row *row, const struct top_key *key, const char *name);
-
-/* Column by its heading in any case, or TOP_COLUMNS. */
-enum top_column top_column_named(const char *name);
-const char *top_heading(enum top_column column);
 
 /* Lines of the list without a newline; width: 0 = everything in full. utf8: as the terminal has
  * it. */

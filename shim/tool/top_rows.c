@@ -74,9 +74,9 @@ static struct top_row *new_row(struct collecting *collecting, const struct famil
 		return NULL;
 	}
 	collecting->count++;
-	row->values[TOP_PID] = row->pid;
-	(void)snprintf(row->cells[TOP_PID], sizeof(row->cells[0]), "%s", stat_pids(family));
-	(void)snprintf(row->cells[TOP_PROGRAM], sizeof(row->cells[0]), "%s",
+	row->values[COLUMN_PID] = row->pid;
+	(void)snprintf(row->cells[COLUMN_PID], sizeof(row->cells[0]), "%s", stat_pids(family));
+	(void)snprintf(row->cells[COLUMN_PROGRAM], sizeof(row->cells[0]), "%s",
 	               family_program(family));
 	return row;
 }
@@ -91,18 +91,18 @@ static void add(struct collecting *collecting, const struct family *family, cons
 	if (!row)
 		return;
 	row->readable = true;
-	row->values[TOP_ATTEMPTS] = LOAD(tally->attempts);
-	row->values[TOP_RETRIES] = LOAD(tally->retries);
-	row->values[TOP_ANSWERED] = stat_sum(tally->answered, 2);
-	row->values[TOP_FAILED] = stat_sum(tally->failed, 2);
-	row->values[TOP_REFUSED] = LOAD(tally->refused);
-	row->values[TOP_WAITED] = LOAD(tally->waited);
-	row->values[TOP_TOKENS] = stat_tokens(bucket, &tokens, &capacity) ? tokens : INT64_MAX;
+	row->values[COLUMN_ATTEMPTS] = LOAD(tally->attempts);
+	row->values[COLUMN_RETRIES] = LOAD(tally->retries);
+	row->values[COLUMN_ANSWERED] = stat_sum(tally->answered, 2);
+	row->values[COLUMN_FAILED] = stat_sum(tally->failed, 2);
+	row->values[COLUMN_REFUSED] = LOAD(tally->refused);
+	row->values[COLUMN_WAITED] = LOAD(tally->waited);
+	row->values[COLUMN_TOKENS] = stat_tokens(bucket, &tokens, &capacity) ? tokens : INT64_MAX;
 	streak = one ? LOAD(one->budget.streak) : 0;
-	row->values[TOP_STREAK] = streak > 0 ? streak : 0;
-	(void)snprintf(row->cells[TOP_MODE], sizeof(row->cells[0]), "%s", stat_mode_of(family));
-	(void)snprintf(row->cells[TOP_TOKENS], sizeof(row->cells[0]), "%s", stat_level(bucket));
-	(void)snprintf(row->cells[TOP_LAST], sizeof(row->cells[0]), "%s",
+	row->values[COLUMN_STREAK] = streak > 0 ? streak : 0;
+	(void)snprintf(row->cells[COLUMN_MODE], sizeof(row->cells[0]), "%s", stat_mode_of(family));
+	(void)snprintf(row->cells[COLUMN_TOKENS], sizeof(row->cells[0]), "%s", stat_level(bucket));
+	(void)snprintf(row->cells[COLUMN_LAST], sizeof(row->cells[0]), "%s",
 	               one ? stat_last(one) : "");
 }
 
@@ -162,7 +162,7 @@ static int64_t throttled(const struct top_row *row)
 {
 	int64_t sum;
 
-	return __builtin_add_overflow(row->values[TOP_REFUSED], row->values[TOP_WAITED], &sum)
+	return __builtin_add_overflow(row->values[COLUMN_REFUSED], row->values[COLUMN_WAITED], &sum)
 	           ? INT64_MAX
 	           : sum;
 }
@@ -175,7 +175,7 @@ static void take_history(struct top_row *row, const struct top_row *before)
 	/* A slot that was emptied meanwhile counts from 0. */
 	row->history[TOP_HISTORY - 1] = change > 0 ? change : 0;
 	row->looks = before->looks < TOP_HISTORY ? before->looks + 1 : TOP_HISTORY;
-	row->values[TOP_THROTTLED] = row->history[TOP_HISTORY - 1];
+	row->values[COLUMN_THROTTLED] = row->history[TOP_HISTORY - 1];
 }
 
 /* One whose process has ended stays for some looks, as it was last; true: it does. A destination
@@ -199,8 +199,8 @@ static bool keep_gone(struct collecting *collecting, struct top_row *row, bool l
 	row->name = NULL;
 	kept->gone++;
 	memmove(kept->history, kept->history + 1, sizeof(kept->history) - sizeof(*kept->history));
-	kept->history[TOP_HISTORY - 1] = kept->values[TOP_THROTTLED] = 0;
-	(void)snprintf(kept->cells[TOP_MODE], sizeof(kept->cells[0]), "ended");
+	kept->history[TOP_HISTORY - 1] = kept->values[COLUMN_THROTTLED] = 0;
+	(void)snprintf(kept->cells[COLUMN_MODE], sizeof(kept->cells[0]), "ended");
 	return true;
 }
 
@@ -276,26 +276,26 @@ void top_free(struct top *top)
 
 static const struct top *sorted; /* qsort() hands nothing on */
 
-static bool is_words(enum top_column column)
+static bool is_words(enum column column)
 {
-	return column == TOP_PROGRAM || column == TOP_MODE || column == TOP_LAST;
+	return column == COLUMN_PROGRAM || column == COLUMN_MODE || column == COLUMN_LAST;
 }
 
 /* Numbers from the largest, tokens from the fewest, words by the alphabet. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct top_row *one = a, *other = b;
-	enum top_column column = sorted->sort;
+	enum column column = sorted->sort;
 	int order;
 
-	if (column == TOP_DESTINATION)
+	if (column == COLUMN_DESTINATION)
 		order = strcmp(one->name, other->name);
 	else if (is_words(column))
 		order = strcmp(one->cells[column], other->cells[column]);
 	else
 		order = (one->values[column] < other->values[column]) -
 		        (one->values[column] > other->values[column]);
-	if (column == TOP_PID || column == TOP_TOKENS)
+	if (column == COLUMN_PID || column == COLUMN_TOKENS)
 		order = -order;
 	if (sorted->reversed)
 		order = -order;

@@ -165,7 +165,7 @@ static void draw_state(const struct screen *screen)
 	(void)snprintf(line, sizeof(line), "retrybudget top %s  %zu %s, %zu %s, by %s%s  h: help",
 	               hour, top->regions, top->regions == 1 ? "budget" : "budgets",
 	               top->count - top->ended, top->processes ? "processes" : "destinations",
-	               top_heading(top->sort), unreadable);
+	               column_heading(top->sort), unreadable);
 	draw_line(0, line, A_BOLD);
 	draw_line(1, screen->message, A_NORMAL);
 }
@@ -289,7 +289,7 @@ static void ask_mode(struct screen *screen, const char *mode)
 	screen->mode = mode;
 	screen->pid = row->pid;
 	(void)snprintf(screen->message, sizeof(screen->message), "set mode=%s for %s[%s]? y/n",
-	               mode, row->cells[TOP_PROGRAM], row->cells[TOP_PID]);
+	               mode, row->cells[COLUMN_PROGRAM], row->cells[COLUMN_PID]);
 }
 
 static void answer_mode(struct screen *screen, int key)
@@ -307,7 +307,7 @@ static void answer_mode(struct screen *screen, int key)
 static void sort_by(struct screen *screen, int step)
 {
 	screen->top->sort =
-	    (enum top_column)(((int)screen->top->sort + step + TOP_COLUMNS) % TOP_COLUMNS);
+	    (enum column)(((int)screen->top->sort + step + COLUMNS_ALL) % COLUMNS_ALL);
 	screen->top->reversed = false;
 	top_sort(screen->top);
 	choose(screen, 0);

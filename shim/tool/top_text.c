@@ -6,107 +6,23 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
-#define NAME_LEAST 20
-#define BAR        40
-
-/* drop: where there is no room the lowest goes first; 0 never. */
-static const struct column {
-	const char *heading;
-	int width, drop;
-	bool left;
-} columns[TOP_COLUMNS] = {
-	[TOP_PID] = { "PID", 10, 11, true },
-	[TOP_PROGRAM] = { "PROGRAM", 15, 10, true },
-	[TOP_MODE] = { "MODE", 8, 7, true },
-	[TOP_DESTINATION] = { "DESTINATION", 30, 0, true },
-	[TOP_ATTEMPTS] = { "ATTEMPTS", 9, 9, false },
-	[TOP_RETRIES] = { "RETRIES", 8, 4, false },
-	[TOP_ANSWERED] = { "ANSWERED", 9, 2, false },
-	[TOP_FAILED] = { "FAILED", 8, 8, false },
-	[TOP_REFUSED] = { "REFUSED", 8, 12, false },
-	[TOP_WAITED] = { "WAITED", 7, 1, false },
-	[TOP_TOKENS] = { "TOKENS", 9, 6, false },
-	[TOP_STREAK] = { "STREAK", 7, 3, false },
-	[TOP_LAST] = { "LAST", 12, 5, true },
-	[TOP_THROTTLED] = { "THROTTLED", TOP_HISTORY, 0, true },
-};
-
-enum top_column top_column_named(const char *name)
-{
-	int column = 0;
-
-	while (column < TOP_COLUMNS && strcasecmp(columns[column].heading, name) != 0)
-		column++;
-	return (enum top_column)column;
-}
-
-const char *top_heading(enum top_column column)
-{
-	return columns[column].heading;
-}
-
-/* Which columns are shown in so many cells, and how wide the name is then. */
-static void choose_columns(int width, bool shown[TOP_COLUMNS], int *name)
-{
-	int used = 0;
-
-	*name = columns[TOP_DESTINATION].width;
-	for (int i = 0; i < TOP_COLUMNS; i++) {
-		shown[i] = true;
-		used += i == TOP_DESTINATION ? NAME_LEAST : columns[i].width + 1;
-	}
-	if (width == 0)
-		return;
-	for (int drop = 1; drop <= TOP_COLUMNS && used > width; drop++)
-		for (int i = 0; i < TOP_COLUMNS; i++)
-			if (columns[i].drop == drop) {
-				shown[i] = false;
-				used -= columns[i].width + 1;
-			}
-	*name = NAME_LEAST + (width > used ? width - used : 0);
-}
-
-/* Where there is no room a name loses its middle, as the port at the end tells most. */
-static void print_name(FILE *out, const char *name, int width)
-{
-	int n = (int)strlen(name), tail = (width - 1) / 2;
-
-	if (n <= width)
-		fprintf(out, "%-*s", width, name);
-	else
-		fprintf(out, "%.*s~%s", width - 1 - tail, name, name + n - tail);
-}
-
-/* Cut where there is no room, and shown to be. */
-static void print_cell(FILE *out, const char *text, int width, bool left, bool cut)
-{
-	if (cut && (int)strlen(text) > width)
-		fprintf(out, "%.*s~", width - 1, text);
-	else if (left)
-		fprintf(out, "%-*s", width, text);
-	else
-		fprintf(out, "%*s", width, text);
-}
+#define BAR 40
 
 void top_print_head(FILE *out, const struct top *top, int width)
 {
-	bool shown[TOP_COLUMNS];
+	struct columns columns = columns_choose(width, COLUMNS_ALL);
 	const char *space = "";
 	char heading[32];
-	int name;
 
-	choose_columns(width, shown, &name);
-	for (int i = 0; i < TOP_COLUMNS; i++) {
-		if (!shown[i])
+	for (int i = 0; i < COLUMNS_ALL; i++) {
+		if (!columns.shown[i])
 			continue;
 		/* Of the column that the rows are in the order of. */
-		(void)snprintf(heading, sizeof(heading), "%s%s", columns[i].heading,
+		(void)snprintf(heading, sizeof(heading), "%s%s", column_heading((enum column)i),
 		               i == (int)top->sort ? top->reversed ? "^" : "v" : "");
 		fputs(space, out);
-		print_cell(out, heading, i == TOP_DESTINATION ? name : columns[i].width,
-		           columns[i].left, false);
+		column_print(out, &columns, (enum column)i, heading, false);
 		space = " ";
 	}
 }
@@ -134,37 +50,31 @@ static void print_sparkline(FILE *out, const struct top_row *row, bool utf8)
 
 void top_print_row(FILE *out, const struct top_row *row, int width, bool utf8)
 {
-	bool shown[TOP_COLUMNS];
+	struct columns columns = columns_choose(width, COLUMNS_ALL);
 	const char *space = "";
 	char number[24];
-	int name;
 
-	choose_columns(width, shown, &name);
-	for (int i = 0; i < TOP_COLUMNS; i++) {
+	for (int i = 0; i < COLUMNS_ALL; i++) {
 		const char *text = row->cells[i];
 
-		if (!shown[i])
+		if (!columns.shown[i])
 			continue;
-		if (i > TOP_DESTINATION && !row->readable)
+		if (i > COLUMN_DESTINATION && !row->readable)
 			break;
 		fputs(space, out);
 		space = " ";
-		if (i == TOP_THROTTLED) {
+		if (i == COLUMN_THROTTLED) {
 			print_sparkline(out, row, utf8);
 			continue;
 		}
-		if (i == TOP_DESTINATION && width != 0 && row->readable) {
-			print_name(out, row->name, name);
-			continue;
-		}
-		if (i == TOP_DESTINATION) {
+		if (i == COLUMN_DESTINATION) {
 			text = row->name;
-		} else if (!*text && i >= TOP_ATTEMPTS && i <= TOP_STREAK) {
+		} else if (!*text && i >= COLUMN_ATTEMPTS && i <= COLUMN_STREAK) {
 			(void)snprintf(number, sizeof(number), "%" PRId64, row->values[i]);
 			text = number;
 		}
-		print_cell(out, text, i == TOP_DESTINATION ? name : columns[i].width,
-		           columns[i].left, width != 0 && (row->readable || i < TOP_DESTINATION));
+		column_print(out, &columns, (enum column)i, text,
+		             width != 0 && (row->readable || i < COLUMN_DESTINATION));
 	}
 }
 
