@@ -10,8 +10,21 @@ const struct printer stat_json = { 0 };
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static size_t written;
+
+/* Ticks after boot as seconds of the epoch. */
+static int64_t epoch_of(int64_t ticks)
+{
+	struct timespec now, since_boot;
+	int64_t each = sysconf(_SC_CLK_TCK);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &since_boot);
+	return now.tv_sec - since_boot.tv_sec + ticks / (each > 0 ? each : 100);
+}
 
 static void put(json_t *object, const char *key, int64_t value)
 {
@@ -128,7 +141,7 @@ static void put_region(json_t *object, const struct family *family)
 		put_text(object, "config_hash", NULL);
 	}
 	put(maker, "pid", LOAD(identity->pid));
-	put(maker, "started", LOAD(identity->started));
+	put(maker, "started", epoch_of(LOAD(identity->started)));
 	put_text(maker, "program", family_text(identity->program, REGION_PROGRAM));
 	json_object_set_new(object, "maker", maker);
 	put(object, "lost_records", LOAD(region->lost_records));
