@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which configuration and mode a process has, as its region says. */
+/* Which configuration and mode a process has: as its region says, and what it was started with,
+ * which goes over the file. */
 #include "tool/inspect.h"
 #include "tool/stat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OURS "RETRYBUDGET"
 
 static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 {
@@ -12,9 +18,28 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 		printf("its mode is not known: the process %s\n", snapshot_sentence(snapshot));
 }
 
+/* The process may have written anything there. */
+static void print_environment(pid_t pid)
+{
+	char file[64], *variable = NULL;
+	size_t size = 0;
+	FILE *all;
+
+	(void)snprintf(file, sizeof(file), "/proc/%d/environ", (int)pid);
+	all = fopen(file, "re");
+	if (!all)
+		return;
+	while (getdelim(&variable, &size, '\0', all) > 0)
+		if (strncmp(variable, OURS, strlen(OURS)) == 0)
+			printf("environment: %s\n", family_text(variable, size));
+	free(variable);
+	(void)fclose(all);
+}
+
 void inspect_settings(pid_t pid)
 {
 	size_t unreadable;
 
 	(void)families_visit(pid, visit, NULL, &unreadable);
+	print_environment(pid);
 }
