@@ -258,6 +258,10 @@ check-harm: all $(HARM) ## what the library does to healthy work and to storms: 
 check-harm-long: all $(HARM) ## the same, all scenes
 	tests/harm/run --build $(B) --long
 
+lab: all $(LAB) ## storms with real programs, bare and under the library, drawn; QUICK=1: in five minutes
+	@scripts/install-deps lab
+	tests/lab/run --build $(B) $(if $(QUICK),--quick) $(SCENE)
+
 check-herd: all $(HERD) ## loops around one server that is down, in shares, and the way back of all
 	tests/herd/run --build $(B)
 
