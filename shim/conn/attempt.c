@@ -67,9 +67,9 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
-	evidence->demand =
-	    demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
-	    !profile_has_no_excuse(destination) && !demand_serves_many();
+	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
+	             !demand_serves_many();
+	evidence->demand = try->asked && !profile_has_no_excuse(destination);
 	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->answered.passed;
 	polls = budget_asked_wait(&try->account, try->began) <= 0 &&
@@ -100,7 +100,6 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 	try->rule = rule_for(&evidence);
 	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
 	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;
-	try->excused = evidence.demand && try->rule->says == KIND_NEW;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
 	 * all the same if it may. */
@@ -333,7 +332,7 @@ bool attempt_is_there(const struct attempt *try)
 static uint32_t traits_of_answer(const struct attempt *try)
 {
 	return (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
-	       (try->excused ? TRAIT_EXCUSED : 0) | (try->answered.passed ? TRAIT_PASSED : 0) |
+	       (try->asked ? TRAIT_ASKED : 0) | (try->answered.passed ? TRAIT_PASSED : 0) |
 	       (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
 	       (try->answered.held ? TRAIT_ANSWERS_HELD : 0);
 }

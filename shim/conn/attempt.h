@@ -41,7 +41,7 @@ struct attempt {
 	bool unclear;   /* a retry that goes free within the allowance */
 	bool lineage;   /* a repeat of what another process did: the first of its own */
 	bool over_rate; /* refused by the policy's rate alone */
-	bool excused;   /* new work, because somebody had asked */
+	bool asked;     /* somebody had asked for something */
 	bool status;    /* a connect that only asks how the last one went */
 	bool is_unix;
 	bool is_datagram;

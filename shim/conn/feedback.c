@@ -125,8 +125,8 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		return;
 	STORE(entry->fingerprint, fingerprint);
 	same = answered.number && answered.fingerprint == fingerprint;
-	if (traits & TRAIT_EXCUSED && answered.fingerprint)
-		profile_excused(trial.destination, !same);
+	if (traits & TRAIT_ASKED && answered.fingerprint)
+		profile_asked(trial.destination, !same);
 	if (same) {
 		is_again(entry, trial.destination, &answered);
 		return;

@@ -135,7 +135,7 @@ void attempt_start_request(struct attempt *try)
 	uint32_t before, traits = TRAIT_AGAIN | (try->trial.retry ? TRAIT_RETRY : 0) |
 	                          (try->paid ? TRAIT_PAID : 0) |
 	                          (try->trial.counted ? TRAIT_COUNTED : 0) | flight_traits(try);
-	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_EXCUSED |
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_ASKED |
 	                            TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
 	                            TRAIT_REPLY_FAILED | TRAIT_PROBE;
 

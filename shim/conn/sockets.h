@@ -44,7 +44,7 @@ enum {
 	TRAIT_ONE_WAY = 0x80,    /* a one-way connection that has counted as a success */
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
-	TRAIT_EXCUSED = 0x400,   /* taken for new work, because somebody had asked */
+	TRAIT_ASKED = 0x400,     /* somebody had asked for something */
 	TRAIT_COUNTED = 0x800,   /* its number is known to count from the first try */
 	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
 	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its number was known to, too */
@@ -178,7 +178,7 @@ static inline void socket_connected(int fd, struct socket_entry *entry)
  * in `from`, has been moved to the only state that can follow, and there is nothing more to do. */
 static inline bool socket_exchange(int fd, struct socket_entry *entry, enum socket_state from)
 {
-	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_EXCUSED | TRAIT_COUNTED |
+	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_ASKED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
 	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
 	                              TRAIT_FRAMES;

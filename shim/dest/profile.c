@@ -131,7 +131,7 @@ bool profile_is_shared(const struct destination *destination)
 	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
 }
 
-void profile_excused(struct destination *destination, bool rightly)
+void profile_asked(struct destination *destination, bool rightly)
 {
 	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
 }

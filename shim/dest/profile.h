@@ -44,9 +44,9 @@ void profile_answered(struct destination *destination, bool by_another);
 /* True if threads answer each other's failures: work that failed goes back to a queue. */
 bool profile_is_shared(const struct destination *destination);
 
-/* An attempt that was excused because somebody had asked for something proved to be that (true), or
- * to be the request that had failed before (false). */
-void profile_excused(struct destination *destination, bool rightly);
+/* An attempt after somebody had asked for something, whether that excused it or not, proved to be
+ * new work (true), or the request that had failed before (false). */
+void profile_asked(struct destination *destination, bool rightly);
 
 /* True if that excuse has been wrong more often than not. */
 bool profile_has_no_excuse(const struct destination *destination);

@@ -245,10 +245,16 @@ def proxies():
     scene("serve/pile-up", "demand", "demand piles up on kept upstreams that hang",
           serve("reactor", "-n 32 -t 2 -k -o 300"), pair("hang"), front=PORT, load=load(30, 32, "-k"),
           per_demand=(DEAD, "d", 2.1, "syns"))
-    for way in ("refused", "closed", "hang"):
+    for way in ("refused", "closed", "hang", "flapping"):
         hop = [["{B}/serve", "-M", "perconn", "-l", str(PORT + i), "-t", "3",
                 "-h", str(DEAD if i == 4 else PORT + i + 1), "-d", str(DEAD if i == 4 else PORT + i + 1),
                 *(["-o", "500"] if way == "hang" else [])] for i in range(5)]
+        if way == "flapping":  # up in half of the time; a return is seen by the next attempt
+            flap = ",".join(f"{'refuse' if t % 4 else 'ok'}@{t}" for t in range(0, 24, 2))
+            scene("chain/flapping", "demand", "five hops with three tries each, the tail up for 2 s and down for 2 s",
+                  hop[0], [f"{DEAD}:{flap}"], 20, hosts=hop, front=PORT, load=pool("-n 16 -r 5", f"{PORT}=p"),
+                  failing=0.6, later=1e9, fixed=True)
+            continue
         scene(f"chain/{way}", "demand", "five hops with three tries each, the tail dead",
               hop[0], [f"{DEAD}:{'ok,hang@1' if way == 'hang' else WAYS[way]}"], 12, hosts=hop, front=PORT,
               load=pool("-n 16 -r 5", f"{PORT}=d"), dead_later=500, per_demand=(DEAD, "d", 1.5, "syns"))

@@ -123,6 +123,9 @@ def chain(quick):
                 wrong.append(f"bare only {each[-1]:.0f} attempts for a request: that is no storm")
             if name.startswith("library") and "flapping" not in name and each[-1] > 1.2:
                 wrong.append(f"{each[-1]:.2f} attempts at the tail for a request, not 1.2")
+            bare = found.get("bare, flapping")
+            if name == "library, flapping" and one["work"]["work"]["ok"] < 0.8 * bare["work"]["work"]["ok"]:
+                wrong.append(f"bare {bare['work']['work']['ok']} are answered")
             yield name, row, wrong
 
     return {"title": "A chain of five hops with three tries each", "plays": plays, "judge": judge,

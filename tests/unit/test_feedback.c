@@ -3,6 +3,7 @@
 #include "track_fixture.h"
 
 #include "pace/pace.h"
+#include "dest/demand.h"
 #include "dest/profile.h"
 #include "conn/settle.h"
 
@@ -357,6 +358,26 @@ Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
 	work_through(&server, 4, 5, 7);
 	for (int i = 0; i < 5; i++)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "it does not answer");
+}
+
+/* A service in a chain: the hop before it tries each request three times at first, and asks once
+ * for each as soon as it is throttled itself. */
+Test(feedback, that_somebody_asked_is_believed_again_when_it_is_right)
+{
+	struct server server = serve_troubled();
+	char request[32];
+
+	for (int i = 0; i < 6; i++) {
+		demand_asked(5, false);
+		fails(&server, "get one\r\n");
+	}
+	cr_expect(profile_has_no_excuse(destination_at_port(&server)));
+	for (int i = 0; i < 8; i++) {
+		snprintf(request, sizeof(request), "get other_%d\r\n", i);
+		demand_asked(5, false);
+		fails(&server, request);
+	}
+	cr_expect_not(profile_has_no_excuse(destination_at_port(&server)));
 }
 
 /* Whatever it is for: one try after the other and nothing but failure. */
