@@ -63,6 +63,7 @@ PLAYS = [
     ([False], True, "open", 1),
     ([True, True, False], True, "open", 3),
     ([True, True, True], True, "closed", 3),
+    ([None], True, "failed", 1),  # nothing could be played
 ]
 
 # Seconds, whether beside live traffic, the bound.
@@ -84,7 +85,8 @@ def settled(looks, is_open, settle):
 
     def look(_):
         played.append(1)
-        return {"problems": [] if next(turn) else ["red"], "at_once": False}
+        came = next(turn)
+        return {"problems": [] if came is True else ["red"], "at_once": False, "broken": came is None}
 
     return settle({}, is_open, look)[0], len(played)
 
