@@ -26,7 +26,8 @@ def meanings(text):
     """The set of failures that the text speaks of; one line may speak of several."""
     found = set()
     for line in text.splitlines():
-        line = re.sub(r"https?://\S+|\d{9,}\.\d+", "", line)  # a time of day may hold a 503, too
+        # A time of day, or the number of a process, may hold a 503, too.
+        line = re.sub(r"https?://\S+|\d{9,}\.\d+|\[\d+\]", "", line)
         found |= {name for name, pattern in MEANINGS if re.search(pattern, line, re.IGNORECASE)}
     return found
 
