@@ -80,7 +80,9 @@ static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *h
 	returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	evidence->loop = !polls && tries_loop(slot, LOAD(try->account.budget->began_at)) &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
-	evidence->denied = (evidence->again || evidence->loop) && has_been_denied(try, slot);
+	/* Not past the ramp: all would come at the first success. */
+	evidence->denied =
+	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
 	if (returns || (LOAD(try->account.budget->streak) > 0 &&
 	                !allowance_is_answering(&try->account.budget->allowance, try->began))) {
 		enum lineage lineage = lineage_of(destination, slot, policy->horizon, try->began);
