@@ -34,16 +34,20 @@ static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 	return failed != hit->place ? hit->untried : good && good != hit->place;
 }
 
-/* After one failure of a destination that answers, this may be its thread's next work as well,
- * unless the server has asked to be left alone. Of failures that are replies requests tell. */
+/* It answers, and has not asked to be left alone. */
+static bool answers(const struct attempt *try)
+{
+	return allowance_is_answering(&try->account.budget->allowance, try->began) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
+}
+
+/* After one failure of a destination that answers, this may be its thread's next work as well. Of
+ * failures that are replies requests tell. */
 static bool may_be_next(const struct attempt *try)
 {
-	const struct allowance *allowance = &try->account.budget->allowance;
 	bool replied = LOAD(try->trial.destination->last_failure) == FAILURE_STATUS;
 
-	return (replied || LOAD(allowance->failed) <= 1) &&
-	       allowance_is_answering(allowance, try->began) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try);
 }
 
 /* Its last two tries were refused, and the destination answers: told no for ever it would hold up
@@ -51,9 +55,7 @@ static bool may_be_next(const struct attempt *try)
  * A datagram's sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
-	return !try->is_datagram && tries_is_denied(slot) &&
-	       allowance_is_answering(&try->account.budget->allowance, try->began) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	return !try->is_datagram && tries_is_denied(slot) && answers(try);
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */

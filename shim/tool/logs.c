@@ -288,11 +288,11 @@ int cmd_logs(int argc, char **argv)
 	if (command.journal)
 		read_journal(&command);
 	if (command.untimed > 0 && !command.follow)
-		fprintf(stderr,
-		        "retrybudget: logs: %" PRId64
-		        " records without a time are left out: without "
-		        "--since they count\n",
-		        command.untimed);
+		fprintf(
+		    stderr,
+		    "retrybudget: logs: left out for want of a time, which --since needs: %" PRId64
+		    " of the records\n",
+		    command.untimed);
 	if (!command.follow && !print(&command))
 		command.failed = true;
 	log_files_free(&command.files);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,9 +181,11 @@ static int by_region(const void *left, const void *right)
 
 pid_t process_number(const char *word)
 {
-	if (*word == '\0' || strlen(word) > 10 || word[strspn(word, "0123456789")] != '\0')
-		return 0;
-	return (pid_t)strtol(word, NULL, 10);
+	long long number = 0;
+
+	if (*word != '\0' && strlen(word) <= 10 && word[strspn(word, "0123456789")] == '\0')
+		number = strtoll(word, NULL, 10);
+	return number <= INT_MAX ? (pid_t)number : 0;
 }
 
 bool processes_find(struct processes *found, pid_t only)

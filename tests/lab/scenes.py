@@ -91,10 +91,11 @@ def hops(library, tries=3):
 
 @scene("chain")
 def chain(quick):
-    """Five hops, three tries each, before a tail that is dead, hangs, or is up and down each two seconds. How many
+    """Five hops, three tries each, before a tail that is dead, hangs, is too slow, or is up and down each two seconds. How many
     attempts come to each hop for one request of a client."""
     seconds = 9 if quick else 30
     ways = {"dead": ["refuse@0"], "hanging": ["ok@0", "hang@1"],
+            "slow": ["slow=900@0"],
             "flapping": [f"{'refuse' if i % 2 else 'ok'}@{2 * i}" for i in range(seconds // 2)]}
     plays = {}
     for way in ("dead", "flapping") if quick else ways:

@@ -360,6 +360,24 @@ Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "it does not answer");
 }
 
+/* A herd of which each has been refused would come at the first success. */
+Test(feedback, who_was_refused_twice_does_not_go_past_the_ramp)
+{
+	struct server server = serve_troubled();
+	struct ramp *ramp = &destination_at_port(&server)->budget.ramp;
+
+	work_through(&server, 0, 1, 3);
+	for (int i = 0; i < 2; i++)
+		cr_expect_eq(denied(&server), KIND_REPEAT);
+	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+	ramp_throttled(ramp, monotonic());
+	ramp_begin(ramp, true, monotonic());
+	cr_assert(ramp_is_on(ramp, monotonic()));
+	cr_expect_eq(denied(&server), KIND_REPEAT);
+	ramp_stop(ramp, monotonic());
+	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+}
+
 /* A service in a chain: the hop before it tries each request three times at first, and asks once
  * for each as soon as it is throttled itself. */
 Test(feedback, that_somebody_asked_is_believed_again_when_it_is_right)
