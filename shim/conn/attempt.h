@@ -70,13 +70,6 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
-/* New work or a repeat? Counts the attempt, and writes it down where that is asked for. hit: what
- * is known of the name of its address. */
-void attempt_judge(struct attempt *try, const struct name_hit *hit);
-
-/* The second half of that, for one that is judged already: trial.retry. */
-void attempt_count(struct attempt *try);
-
 /* True if the number still is the socket that try->cookie is of: another thread may have closed it
  * while this one waited, and the kernel have given it out again. One system call. */
 bool attempt_is_there(const struct attempt *try);

@@ -3,6 +3,7 @@
 #include "config/current.h"
 #include "conn/datagram_end.h"
 #include "conn/flight.h"
+#include "conn/judging.h"
 #include "region/state.h"
 #include "sys/memory.h"
 #include "sys/real.h"

@@ -11,6 +11,7 @@
 #include "budget/allowance.h"
 #include "conn/attempt.h"
 #include "conn/flight.h"
+#include "conn/judging.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
 #include "region/counters.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the questions is that of conn/attempt.c, pace/verdict.c and conn/outcome.c. */
+/* The order of the questions is that of conn/judging.c, pace/verdict.c and conn/outcome.c. */
 #include "tool/sim_library.h"
 
 #include "budget/concurrency.h"

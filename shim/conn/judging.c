@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The evidence on an attempt when it begins, the rule that this leads to, and how it is counted. */
+#include "conn/judging.h"
+
+#include "dest/demand.h"
+#include "dest/lineage.h"
+#include "dest/profile.h"
+#include "dest/tries.h"
+#include "region/counters.h"
+#include "region/state.h"
+#include "report/record.h"
+#include "report/refresh.h"
+#include "report/report.h"
+#include "sys/cell.h"
+#include "sys/thread.h"
+
+/* Failover sweep: another address of the name, one that is not known to be bad,
+ * or a bad address of a name that is well, with which the program begins every sweep. */
+static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
+{
+	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
+	uint32_t failed = try->answered.place;
+
+	if (!hit->place || !failed)
+		return false;
+	return failed != hit->place ? hit->untried : good && good != hit->place;
+}
+
+/* It answers, and has not asked to be left alone. */
+static bool answers(const struct attempt *try)
+{
+	return allowance_is_answering(&try->account.budget->allowance, try->began) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
+}
+
+/* After one failure of a destination that answers, this may be its thread's next work as well. Of
+ * failures that are replies requests tell. */
+static bool may_be_next(const struct attempt *try)
+{
+	bool replied = LOAD(try->trial.destination->last_failure) == FAILURE_STATUS;
+
+	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try);
+}
+
+/* Its last two tries were refused, and the destination answers: told no for ever it would hold up
+ * its thread's work for longer than a failure does, so that less is served than without any retry.
+ * A datagram's sender is told nothing, and goes on. */
+static bool has_been_denied(const struct attempt *try, uint32_t slot)
+{
+	return !try->is_datagram && tries_is_denied(slot) && answers(try);
+}
+
+/* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
+static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *hit,
+                    struct evidence *evidence)
+{
+	struct destination *destination = try->trial.destination;
+	const struct policy *policy = try->account.policy;
+	int64_t failed_at = LOAD(try->account.budget->failed_at);
+	bool polls, returns;
+
+	evidence->same = try->repeats;
+	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
+	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
+	             !demand_serves_many();
+	evidence->demand = try->asked && !profile_has_no_excuse(destination);
+	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
+	evidence->other_work = try->answered.passed;
+	polls = budget_asked_wait(&try->account, try->began) <= 0 &&
+	        failures_is_answered(destination, try->answered.fingerprint, try->began);
+	evidence->again = try->answered.number > 0 && !polls &&
+	                  profile_tries_again(destination, try->answered.number);
+	/* Who was throttled in an outage is on his way back as long as there is one. */
+	returns = ramp_is_on(&try->account.budget->ramp, try->began);
+	evidence->loop = !polls && tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
+	/* Not past the ramp: all would come at the first success. */
+	evidence->denied =
+	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
+	if (returns || (LOAD(try->account.budget->streak) > 0 &&
+	                !allowance_is_answering(&try->account.budget->allowance, try->began))) {
+		enum lineage lineage = lineage_of(destination, slot, policy->horizon, try->began);
+
+		evidence->stranger = lineage == LINEAGE_STRANGER;
+		evidence->lineage = lineage == LINEAGE_SAME;
+	}
+}
+
+/* Of a destination that has failed lately. Apart, so that a quiet one needs no frame. */
+static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
+                                            const struct name_hit *hit)
+{
+	struct evidence evidence = { 0 };
+
+	look_at(try, slot, hit, &evidence);
+	try->rule = rule_for(&evidence);
+	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
+	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;
+	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
+	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
+	 * all the same if it may. */
+	try->unclear =
+	    try->rule->says == KIND_UNCLEAR && (try->answered.number > 0 || evidence.denied);
+	try->trial.retry =
+	    try->unclear || try->rule->says == KIND_REPEAT ||
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+}
+
+static inline __attribute__((always_inline)) void note(struct attempt *try)
+{
+	struct destination *destination = try->trial.destination;
+
+	try->trial.number = 1;
+	try->trial.began = try->began;
+	/* Nothing had failed: it begins something. */
+	try->trial.counted = try->answered.number == 0 && !try->answered.passed;
+	count(&destination->tally.attempts);
+	count(&shim_region->tally.attempts);
+	if (LOAD(try->account.budget->streak) > 0 ||
+	    breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
+		count(&destination->untold.attempts);
+	if (LOAD(destination->exhausted) != 0)
+		outcome_refilled(destination, &try->account, try->label, try->began);
+	if (try->trial.retry) {
+		/* Until it says otherwise, for what the failed one was for. */
+		try->trial.fingerprint = try->answered.fingerprint;
+		try->trial.number = try->answered.number + 1;
+		try->trial.counted = try->answered.counted;
+		announce(try->began);
+		refresh(try->began);
+		count(&destination->tally.retries);
+		count(&shim_region->tally.retries);
+	} else {
+		budget_first_try(&try->account, try->began);
+	}
+	if (try->config->log.attempts) {
+		struct record record = {
+			.event = EVENT_ATTEMPT,
+			.destination = destination,
+			.policy = try->label,
+			.address = try->address,
+			.address_len = try->len,
+			.retry = try->trial.retry,
+			.why = try->rule ? try->rule->name : NULL,
+			.thread = thread_id(),
+		};
+
+		report(&record, try->began);
+	}
+}
+
+void attempt_count(struct attempt *try)
+{
+	note(try);
+}
+
+void attempt_judge(struct attempt *try, const struct name_hit *hit)
+{
+	uint32_t slot = destination_slot(try->trial.destination);
+
+	if (budget_is_quiet(&try->account, try->began)) {
+		try->rule = RULE_QUIET;
+		demand_tried(slot);
+	} else {
+		judge(try, slot, hit);
+	}
+	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
+		tries_new();
+	tries_note(slot, try->began);
+	note(try);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Judging an attempt that has begun (conn/attempt.h): what is known of it is put together here, and
+ * dest/rules.c says what that makes of it. Async-signal-safe.
+ */
+#ifndef RETRYBUDGET_CONN_JUDGING_H
+#define RETRYBUDGET_CONN_JUDGING_H
+
+#include "conn/attempt.h"
+
+/* New work or a repeat? Counts the attempt, and writes it down where that is asked for. hit: what
+ * is known of the name of its address. */
+void attempt_judge(struct attempt *try, const struct name_hit *hit);
+
+/* The second half of that, for one that is judged already: trial.retry. */
+void attempt_count(struct attempt *try);
+
+#endif
