@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void note(struct attempt *try)
 	count(&shim_region->tally.attempts);
 	if (LOAD(try->account.budget->streak) > 0 ||
 	    breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
-		count(&destination->untold.attempts);
+		count(&destination->untold[try->account.policy->mode == MODE_OBSERVE].attempts);
 	if (LOAD(destination->exhausted) != 0)
 		outcome_refilled(destination, &try->account, try->label, try->began);
 	if (try->trial.retry) {

@@ -127,7 +127,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	if (LOAD(account.budget->drawn_at) != drawn)
 		count_delay(shim_region, destination, LOAD(account.budget->last_delay));
 	if (begins)
-		count(&destination->untold.attempts);
+		count(&destination->untold[account.policy->mode == MODE_OBSERVE].attempts);
 	if (trial->mute)
 		budget_failed_before(&account, trial->began, now);
 	change = breaker_failed(&account.budget->breaker, &account.policy->breaker, trial->probe,
@@ -219,6 +219,7 @@ void outcome_success(const struct trial *trial)
 			.event = EVENT_RECOVERED,
 			.destination = destination,
 			.policy = config->labels[index],
+			.in_observe = account.policy->mode == MODE_OBSERVE,
 			.streak = streak,
 			.since = began > 0 && began < now ? now - began : 0,
 			.tokens = bucket_level(account.process, account.process_rule, now),

@@ -22,6 +22,16 @@ static bool passes(const struct attempt *try)
 	       (try->is_request && try->account.policy->http_deny == HTTP_DENY_PASS);
 }
 
+static bool in_observe(const struct attempt *try)
+{
+	return try->account.policy->mode == MODE_OBSERVE;
+}
+
+struct untold *answer_untold(const struct attempt *try)
+{
+	return &try->trial.destination->untold[in_observe(try)];
+}
+
 /* Which tokens cannot pay for it. */
 static int exhausted_by(const struct attempt *try, int64_t now)
 {
@@ -42,7 +52,8 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 		.address = try->address,
 		.address_len = try->len,
 		.failure = (enum failure)destination->last_failure,
-		.observe = account->policy->mode == MODE_OBSERVE || passes(try),
+		.observe = in_observe(try) || passes(try),
+		.in_observe = in_observe(try),
 		.streak = account->budget->streak,
 		.process_tokens = bucket_level(account->process, account->process_rule, now),
 		.process_capacity = account->process_rule->capacity,
@@ -108,13 +119,13 @@ void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64
 
 void answer_throttled(const struct attempt *try, int err, int64_t now)
 {
-	count(&try->trial.destination->untold.throttled);
+	count(&answer_untold(try)->throttled);
 	answer_say(try, EVENT_THROTTLED, err, 0, now);
 }
 
 void answer_held(const struct attempt *try, int64_t length)
 {
-	struct untold *untold = &try->trial.destination->untold;
+	struct untold *untold = answer_untold(try);
 
 	if (!trial_stands(&try->trial)) /* evicted meanwhile: its slot is another's */
 		return;
@@ -172,7 +183,7 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
-	struct untold *untold = &try->trial.destination->untold;
+	struct untold *untold = answer_untold(try);
 	bool goes = passes(try), exhausted;
 
 	count(try->parked ? &untold->parked : &untold->refused);

@@ -32,6 +32,9 @@ void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64
  * Carrying out a verdict). */
 int answer_errno(const struct attempt *try);
 
+/* Where what no record has told yet is counted: the mode observe has sums of its own. */
+struct untold *answer_untold(const struct attempt *try);
+
 /* Counts a hold of this call, ns, whatever comes of it. */
 void answer_held(const struct attempt *try, int64_t length);
 

@@ -30,7 +30,7 @@ static bool observe(struct attempt *try, int64_t cost)
 		return answer_admitted(try, verdict, 0, try->began);
 	TALLY(try, refused);
 	answer_keep(try, DECISION_WOULD_REFUSE, 0, try->began);
-	count(&try->trial.destination->untold.refused);
+	count(&answer_untold(try)->refused);
 	answer_throttled(try, 0, try->began);
 	return true;
 }

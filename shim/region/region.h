@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         '9' /* grows with the layout: in the magic, and in the file's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget09" */
+#define REGION_LAYOUT         'A' /* grows with the layout: in the magic, and in the file's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0A" */
 #define REGION_DESTINATIONS   512
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
@@ -104,8 +104,8 @@ struct decision_place {
 	cell64 words[REGION_DECISION_WORDS];
 };
 
-/* What no record has told yet of a destination that fails. The next one takes it all, so that the
- * sums over all records are what was counted. */
+/* What no record has told yet of a destination that fails. The next one of its kind takes it all,
+ * so that the sums over all records are what was counted. */
 struct untold {
 	cell64 attempts;  /* asked for since the failure that began the streak, that one included */
 	cell64 throttled; /* of them: refused, parked, or held and then let go */
@@ -135,8 +135,8 @@ struct destination {
 	cell64 failing_time; /* ns that attempts take to fail, likewise */
 	cell64 gave_up; /* connects in a row that the program gave up early: second << 24 | count */
 	cell64 knocks;  /* connections that nobody used and the peer ended: second << 24 | count */
-	struct untold untold;
-	cell64 exhausted;    /* which tokens ran out, as a record has said; 0 = all there */
+	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
+	cell64 exhausted;        /* which tokens ran out, as a record has said; 0 = all there */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES];  /* unanswered failures, packed; see dest/failures.h */

@@ -34,8 +34,9 @@ static bool claim(cell64 *last, int64_t interval, int64_t now)
 /* The interval has no say where something was written: a recovery left out would leave the log
  * saying that the destination is down. Compare and claim use one reading of the cell, so that of
  * two threads only one passes. */
-static bool claim_recovery(struct destination *destination, int64_t interval, int64_t now)
+static bool claim_recovery(const struct record *record, int64_t interval, int64_t now)
 {
+	struct destination *destination = record->destination;
 	cell64 *last = &destination->records[KIND_RECOVERED];
 	int64_t then = atomic_load(last), since = then;
 	bool due;
@@ -43,7 +44,7 @@ static bool claim_recovery(struct destination *destination, int64_t interval, in
 	/* Of no thread's clock but a corrupted word: there would never be another. */
 	if (then > 0 && then - now > NS_PER_S)
 		since = 0;
-	due = atomic_load(&destination->untold.throttled) > 0 &&
+	due = atomic_load(&destination->untold[record->in_observe].throttled) > 0 &&
 	      !(since > 0 && is_recent(since, interval, now));
 	for (int kind = KIND_THROTTLED; kind < KIND_RECOVERED; kind++)
 		due = due || atomic_load(&destination->records[kind]) > since;
@@ -119,19 +120,35 @@ bool limit_pass(const struct record *record, int64_t interval, int64_t now, stru
 			return false;
 		break;
 	case EVENT_RECOVERED:
-		if (!claim_recovery(destination, interval, now))
+		if (!claim_recovery(record, interval, now))
 			return false;
 		break;
 	default:
 		return true;
 	}
-	take_sums(&destination->untold, told);
+	take_sums(&destination->untold[record->in_observe], told);
 	return true;
+}
+
+bool limit_pass_other(const struct record *record, struct told *told)
+{
+	struct untold *untold;
+
+	*told = (struct told) { 0 };
+	if (!record->destination ||
+	    (record->event != EVENT_THROTTLED && record->event != EVENT_RECOVERED))
+		return false;
+	untold = &record->destination->untold[!record->in_observe];
+	if (atomic_load(&untold->throttled) <= 0)
+		return false;
+	take_sums(untold, told);
+	return told->throttled > 0;
 }
 
 void limit_undo(const struct record *record, const struct told *told)
 {
 	struct destination *destination = record->destination;
+	struct untold *untold;
 
 	if (record->admission) {
 		/* This one, too. The bound is for a corrupted count. */
@@ -145,10 +162,11 @@ void limit_undo(const struct record *record, const struct told *told)
 		atomic_store(&destination->exhausted, 0);
 	if (record->event == EVENT_REFILLED)
 		atomic_store(&destination->exhausted, record->exhausted);
-	give_back(&destination->untold.attempts, told->attempts);
-	give_back(&destination->untold.throttled, told->throttled);
-	give_back(&destination->untold.refused, told->refused);
-	give_back(&destination->untold.parked, told->parked);
-	give_back(&destination->untold.held, told->held);
-	give_back(&destination->untold.waited, told->waited);
+	untold = &destination->untold[record->in_observe];
+	give_back(&untold->attempts, told->attempts);
+	give_back(&untold->throttled, told->throttled);
+	give_back(&untold->refused, told->refused);
+	give_back(&untold->parked, told->parked);
+	give_back(&untold->held, told->held);
+	give_back(&untold->waited, told->waited);
 }

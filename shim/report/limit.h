@@ -27,6 +27,11 @@
  */
 bool limit_pass(const struct record *record, int64_t interval, int64_t now, struct told *told);
 
+/* After limit_pass() let a throttled or recovered record pass: true if something was counted, too,
+ * while the destination was in the other mode. *told: that, for a throttled record of its own; one
+ * sum of both would say of neither what was done to the program. */
+bool limit_pass_other(const struct record *record, struct told *told);
+
 /* Gives back what limit_pass took when the record was lost: what it told is not. */
 void limit_undo(const struct record *record, const struct told *told);
 

@@ -57,7 +57,8 @@ static void say_mode(int64_t now)
 }
 
 /* Every process that shares the region takes it, and so the mode of whoever does is that of all:
- * the first one tells it. */
+ * the first one tells it. What it was before is that of the region: a process that has just begun
+ * has only read its file. */
 static void obey(const struct steering_request *request, int64_t word, int64_t now)
 {
 	static const enum steering_answer answers[] = {
@@ -66,7 +67,7 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 		[CONFIG_UNREAD] = STEERING_UNREAD,
 	};
 	struct record reloaded = { .event = EVENT_RELOADED };
-	int32_t before = config_current()->general.mode;
+	int32_t before = (int32_t)LOAD(shim_region->identity.mode);
 	bool first;
 	enum config_reply reply =
 	    config_steer(request->mode == STEERING_AS_IN_FILE ? MODE_AS_IN_FILE : request->mode,

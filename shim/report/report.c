@@ -60,25 +60,50 @@ static bool has_site(const struct record *record)
 	return record->destination != NULL;
 }
 
+static void write_or_undo(const struct log_settings *settings, const struct record *record,
+                          const struct told *told)
+{
+	struct region *region = atomic_load(&current_region);
+	bool sent;
+
+	if (settings->trace > 0 && has_site(record))
+		sent = write_with_site(settings, record, told);
+	else
+		sent = write_record(settings, record, told, NULL);
+	if (sent)
+		return;
+	limit_undo(record, told);
+	if (region)
+		count(&region->lost_records);
+}
+
+/* What was throttled before the mode changed: not by this attempt, of which only the destination
+ * and its budget are said. */
+static __attribute__((noinline)) void write_other(const struct log_settings *settings,
+                                                  const struct record *record)
+{
+	struct record other = *record;
+	struct told told;
+
+	other.event = EVENT_THROTTLED;
+	other.observe = other.in_observe = !record->in_observe;
+	other.why = NULL;
+	other.err = other.eai = 0;
+	other.wait = other.due = 0;
+	if (limit_pass_other(record, &told))
+		write_or_undo(settings, &other, &told);
+}
+
 void report(const struct record *record, int64_t now)
 {
 	const struct log_settings *settings = atomic_load(&current_settings);
-	struct region *region = atomic_load(&current_region);
 	int saved = errno;
 	struct told told;
-	bool sent;
 
 	if (!settings || settings->target == LOG_TARGET_NONE ||
 	    !limit_pass(record, settings->interval, now, &told))
 		return;
-	if (settings->trace > 0 && has_site(record))
-		sent = write_with_site(settings, record, &told);
-	else
-		sent = write_record(settings, record, &told, NULL);
-	if (!sent) {
-		limit_undo(record, &told);
-		if (region)
-			count(&region->lost_records);
-	}
+	write_other(settings, record);
+	write_or_undo(settings, record, &told);
 	errno = saved;
 }

@@ -100,7 +100,7 @@ Test(cramped, environment_of_a_set_uid_program)
 	                         .policy = GATE_SHUT("1s"),
 	                         .general = "scope = user\nshare = test-secure" },
 	       plain, held);
-	unlink("/dev/shm/retrybudget-65534/test-secure-v9");
+	unlink("/dev/shm/retrybudget-65534/test-secure-vA");
 	rmdir("/dev/shm/retrybudget-65534");
 }
 

@@ -21,7 +21,7 @@ static void clean_up(void)
 	char path[128];
 
 	/* A mapping that fails leaves the file. */
-	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-faults-v9", geteuid());
+	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-faults-vA", geteuid());
 	unlink(path);
 	discard_scratch();
 }

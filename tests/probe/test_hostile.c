@@ -21,7 +21,7 @@ static void remove_share(void)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-v9", geteuid(),
+	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-vA", geteuid(),
 	         (int)getpid());
 	unlink(path);
 	discard_scratch();

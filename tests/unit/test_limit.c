@@ -20,9 +20,9 @@ static bool pass(enum event event, int64_t now)
 /* One more attempt that is refused, and a record of it where one is due. */
 static bool refuse(int64_t now)
 {
-	count(&destination.untold.attempts);
-	count(&destination.untold.throttled);
-	count(&destination.untold.refused);
+	count(&destination.untold[0].attempts);
+	count(&destination.untold[0].throttled);
+	count(&destination.untold[0].refused);
 	return pass(EVENT_THROTTLED, now);
 }
 
@@ -56,25 +56,25 @@ Test(limit, every_sum_is_taken_and_given_back)
 
 	for (int round = 0; round < 3; round++) {
 		if (round == 0)
-			memcpy(&destination.untold, &all, sizeof(all));
+			memcpy(&destination.untold[0], &all, sizeof(all));
 		cr_assert(pass(EVENT_RECOVERED, (1 + 100 * round) * NS_PER_S));
 		cr_assert(told.attempts == 1 && told.throttled == 2 && told.refused == 3);
 		cr_assert(told.parked == 4 && told.held == 5 && told.waited == 6);
-		cr_assert_eq(destination.untold.waited, 0);
+		cr_assert_eq(destination.untold[0].waited, 0);
 		limit_undo(&record, &told);
 	}
-	cr_assert_eq(memcmp(&destination.untold, &all, sizeof(all)), 0);
+	cr_assert_eq(memcmp(&destination.untold[0], &all, sizeof(all)), 0);
 }
 
 /* The records between do not shorten the sums of those that tell them. */
 Test(limit, others_take_nothing)
 {
-	destination.untold.throttled = 7;
+	destination.untold[0].throttled = 7;
 	cr_assert(pass(EVENT_RETRYING, 1) && told.throttled == 0);
 	cr_assert(pass(EVENT_EXHAUSTED, 1) && told.throttled == 0);
 	cr_assert(pass(EVENT_ATTEMPT, 1) && told.throttled == 0);
 	cr_assert(pass(EVENT_REFILLED, 1) && told.throttled == 0);
-	cr_assert_eq(destination.untold.throttled, 7);
+	cr_assert_eq(destination.untold[0].throttled, 7);
 }
 
 Test(limit, exhausted_and_refilled_take_turns)
@@ -152,9 +152,9 @@ Test(limit, a_destination_that_flaps)
 			records++, told_of += (int)told.throttled;
 	}
 	cr_assert_leq(records, 8);
-	cr_assert_eq(told_of + destination.untold.throttled, 1000);
+	cr_assert_eq(told_of + destination.untold[0].throttled, 1000);
 	cr_assert(pass(EVENT_RECOVERED, 200 * NS_PER_S));
-	cr_assert_eq(destination.untold.throttled, 0);
+	cr_assert_eq(destination.untold[0].throttled, 0);
 }
 
 /* The second recovery is nearer to the first than the interval. */
@@ -190,13 +190,13 @@ Test(limit, corrupted_cells)
 		(void)pass(EVENT_THROTTLED, 100 * NS_PER_S);
 		memset(&destination, 0, sizeof(destination));
 		for (size_t k = 0; k < sizeof(struct untold) / sizeof(cell64); k++)
-			((cell64 *)&destination.untold)[k] = cells[i];
+			((cell64 *)&destination.untold[0])[k] = cells[i];
 		destination.exhausted = cells[i];
 		cr_assert(pass(EVENT_THROTTLED, 100 * NS_PER_S));
 		cr_assert(told.attempts >= 0 && told.throttled >= 0 && told.refused >= 0);
 		cr_assert(told.parked >= 0 && told.held >= 0 && told.waited >= 0);
 		cr_assert_leq(told.attempts, INT64_C(999999999999));
-		cr_assert_eq(destination.untold.attempts, 0);
+		cr_assert_eq(destination.untold[0].attempts, 0);
 		cr_assert(pass(EVENT_REFILLED, 100 * NS_PER_S));
 		cr_assert(pass(EVENT_EXHAUSTED, 100 * NS_PER_S), "nothing is locked out");
 	}
@@ -234,7 +234,7 @@ static void *tell_often(void *passed)
 		struct record record = { .event = event, .destination = &destination };
 		struct told mine;
 
-		count(&destination.untold.throttled);
+		count(&destination.untold[0].throttled);
 		if (!limit_pass(&record, 100, 1 + i, &mine))
 			continue;
 		atomic_fetch_add((atomic_int *)passed, 1);
@@ -294,5 +294,31 @@ Test(limit, one_of_many_threads)
 Test(limit, many_threads_lose_no_sum)
 {
 	cr_assert_gt(passes_of_four(tell_often), 100);
-	cr_assert_eq(destination.untold.throttled + atomic_load(&handed), 4 * 10000);
+	cr_assert_eq(destination.untold[0].throttled + atomic_load(&handed), 4 * 10000);
+}
+
+/* An operator has set another mode: no sum is of both. */
+Test(limit, each_mode_has_a_sum)
+{
+	struct record throttled = { .event = EVENT_THROTTLED, .destination = &destination };
+	struct record would = { .event = EVENT_THROTTLED,
+		                .destination = &destination,
+		                .observe = true,
+		                .in_observe = true };
+
+	cr_assert(refuse(1));
+	cr_assert_not(limit_pass_other(&throttled, &told), "there was no other mode");
+	for (int i = 0; i < 5; i++)
+		cr_assert_not(refuse(2));
+	destination.untold[1].throttled = 3;
+	cr_assert_not(limit_pass(&would, 30 * NS_PER_S, 3, &told), "they share the interval");
+	cr_assert(limit_pass(&would, 30 * NS_PER_S, 40 * NS_PER_S, &told));
+	cr_assert_eq(told.throttled, 3);
+	cr_assert(limit_pass_other(&would, &told));
+	cr_assert_eq(told.throttled, 5);
+	limit_undo(&throttled, &told);
+	cr_assert_eq(destination.untold[0].throttled, 5, "lost, and for the next to tell");
+	cr_assert_eq(destination.untold[1].throttled, 0);
+	cr_assert(limit_pass_other(&would, &told));
+	cr_assert_not(limit_pass_other(&would, &told), "it is told once");
 }

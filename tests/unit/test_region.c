@@ -26,7 +26,7 @@ static void make_base(uid_t user)
 	cr_assert_not_null(mkdtemp(base));
 	cr_assert_eq(chmod(base, 01777), 0);
 	snprintf(directory, sizeof(directory), "%s/retrybudget-%u", base, user);
-	snprintf(file, sizeof(file), "%s/default-v9", directory);
+	snprintf(file, sizeof(file), "%s/default-vA", directory);
 }
 
 static void remove_base(void)
@@ -470,7 +470,7 @@ Test(region, host_is_shared_by_what_starts_as_root)
 	cr_assert_eq(region->tally.attempts, 1);
 	cr_assert(in_child(is_left_out, NOBODY));
 	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
-	snprintf(file, sizeof(file), "%s/default-v9", directory);
+	snprintf(file, sizeof(file), "%s/default-vA", directory);
 	cr_assert_eq(stat(directory, &is), 0);
 	cr_assert_eq(is.st_mode & 07777, 0755);
 	cr_assert_eq(stat(file, &is), 0);

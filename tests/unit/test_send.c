@@ -70,13 +70,45 @@ Test(send, sums_through_report)
 	listen_at(LOG_TARGET_SYSLOG);
 	record = throttled();
 	for (int i = 0; i < 101; i++) {
-		count(&destination.untold.throttled);
+		count(&destination.untold[0].throttled);
 		report(&record, i < 100 ? NS_PER_S + i : 32 * NS_PER_S);
 	}
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
 	cr_assert(strstr(got, " throttled=1 ") != NULL, "%s", got);
 	cr_assert(next_datagram(got, sizeof(got)) > 0);
 	cr_assert(strstr(got, " throttled=100 ") != NULL, "%s", got);
+	cr_assert(next_datagram(got, sizeof(got)) < 0);
+	stop_listening();
+}
+
+/* An operator has set another mode, and set it back. */
+Test(send, a_sum_for_each_mode)
+{
+	struct record record;
+	char got[2048];
+
+	listen_at(LOG_TARGET_SYSLOG);
+	record = throttled();
+	destination.untold[0].throttled = 3;
+	report(&record, NS_PER_S);
+	cr_assert(next_datagram(got, sizeof(got)) > 0);
+	destination.untold[0].throttled = 5;
+	destination.untold[1].throttled = 7;
+	record.observe = record.in_observe = true;
+	report(&record, 40 * NS_PER_S);
+	cr_assert(next_datagram(got, sizeof(got)) > 0);
+	cr_assert(strstr(got, "event=throttled ") && strstr(got, " throttled=5 "), "%s", got);
+	cr_assert_null(strstr(got, "why="), "of another attempt: %s", got);
+	cr_assert(next_datagram(got, sizeof(got)) > 0);
+	cr_assert(strstr(got, "event=would-throttle ") && strstr(got, " throttled=7 "), "%s", got);
+	destination.untold[1].throttled = 2;
+	record.observe = record.in_observe = false;
+	record.event = EVENT_RECOVERED;
+	report(&record, 41 * NS_PER_S);
+	cr_assert(next_datagram(got, sizeof(got)) > 0);
+	cr_assert(strstr(got, "event=would-throttle ") && strstr(got, " throttled=2 "), "%s", got);
+	cr_assert(next_datagram(got, sizeof(got)) > 0);
+	cr_assert(strstr(got, "event=recovered ") && !strstr(got, " throttled="), "%s", got);
 	cr_assert(next_datagram(got, sizeof(got)) < 0);
 	stop_listening();
 }
@@ -88,12 +120,12 @@ Test(send, nobody_listens)
 	listen_at(LOG_TARGET_SYSLOG);
 	stop_listening();
 	record = throttled();
-	destination.untold.throttled = 7;
+	destination.untold[0].throttled = 7;
 	errno = 4711;
 	report(&record, NS_PER_S);
 	cr_assert_eq(errno, 4711);
 	cr_assert_eq(region.lost_records, 1);
-	cr_assert_eq(destination.untold.throttled, 7, "for the next to tell");
+	cr_assert_eq(destination.untold[0].throttled, 7, "for the next to tell");
 	settings.target = LOG_TARGET_NONE;
 	report(&record, 100 * NS_PER_S);
 	cr_assert_eq(region.lost_records, 1, "nothing is lost where nothing is wanted");
