@@ -81,6 +81,7 @@ static void keep_path(const char *path)
 	ask.named = true;
 }
 
+/* In the constructor alone: later the program may be changing it in another thread. */
 static void read_environment(void)
 {
 	const char *value = getenv("RETRYBUDGET_CONFIG");

@@ -119,7 +119,7 @@ static int inject_connect(int fd, const struct sockaddr *to, socklen_t len)
 
 void inject_prepare(void)
 {
-	const char *line = getenv(INJECT_VARIABLE), *end;
+	const char *line = getenv(INJECT_VARIABLE), *end; /* in the constructor alone */
 
 	for (; line && *line && plan_count < INJECT_LINES; line = end + (*end == '\n')) {
 		end = line + strcspn(line, "\n");

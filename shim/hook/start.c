@@ -69,7 +69,7 @@ static void start(void)
 	}
 	config = config_start(secure);
 	if (!secure)
-		region_hand(getenv(REGION_VARIABLE));
+		region_hand(getenv(REGION_VARIABLE)); /* in the constructor alone */
 	if (nothing_to_do(config)) {
 		shim_state = STATE_OFF;
 		return;
