@@ -34,6 +34,7 @@ struct probe {
 	const char *wrapper[4];    /* a command in front of the probe, as strace, NULL-terminated */
 	int seconds;               /* time limit; 0: 30 */
 	bool chance; /* a draw may end a wait early: a run in part as bare is repeated */
+	bool forged; /* it writes into the region of a share: records repeat what stands there */
 };
 
 struct result {

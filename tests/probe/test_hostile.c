@@ -52,7 +52,8 @@ Test(hostile, corrupted)
 	                          "base = 1ms\ncap = 50ms\nmin = 0\nhold = 50ms\nprobe = 200ms\n"
 	                          "retry_after_cap = 100ms\n",
 	                      .log = "target = syslog\ninterval = 100ms\n",
-	                      .seconds = 120 },
+	                      .seconds = 120,
+	                      .forged = true },
 	    fine, fine);
 	cr_assert_gt(records_with(result, "event="), 0);
 	/* Whatever stood in the names: one line each, of printable ASCII. */
