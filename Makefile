@@ -269,8 +269,8 @@ check-herd-long: all $(HERD) ## the same: two hundred, and a minute; and loops t
 	tests/herd/run --build $(B) --whole
 	tests/herd/loops --build $(B)
 
-rules-earn: all $(HARM) ## what each rule of the judging earns: the scenes that fail without it (an hour)
-	scripts/rules-earn $(B)
+rules-earn: all $(HARM) $(LABELLED) ## what each rule of the judging earns, over scenes and clients (an hour and a half)
+	scripts/rules-earn $(B) $(if $(RULES),--rules $(RULES))
 
 check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
 	tests/clients/labelled/run --build $(B)
