@@ -51,8 +51,8 @@ static bool has_been_denied(const struct attempt *try, uint32_t slot)
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
-static void look_at(struct attempt *try, uint32_t slot, const struct name_hit *hit,
-                    struct evidence *evidence)
+static void gather_evidence(struct attempt *try, uint32_t slot, const struct name_hit *hit,
+                            struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 {
 	struct evidence evidence = { 0 };
 
-	look_at(try, slot, hit, &evidence);
+	gather_evidence(try, slot, hit, &evidence);
 	try->rule = rule_for(&evidence);
 	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
 	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;

@@ -36,8 +36,8 @@ static bool is_asked(const struct attempt *try, int64_t failed_at)
 	       !profile_has_no_excuse(destination);
 }
 
-static void look_at(struct attempt *try, uint32_t traits, uint32_t fingerprint,
-                    struct evidence *evidence)
+static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t fingerprint,
+                            struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	int64_t horizon = try->account.policy->horizon;
@@ -108,7 +108,7 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 		goto out;
 	try->cookie = LOAD(entry->cookie);
 	try->trial.owner = thread_id();
-	look_at(try, LOAD(entry->traits), fingerprint, &evidence);
+	gather_evidence(try, LOAD(entry->traits), fingerprint, &evidence);
 	try->rule = rule_for(&evidence);
 	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
 	try->trial.retry =

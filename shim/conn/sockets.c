@@ -144,7 +144,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	return entry;
 }
 
-static void set_phase(int fd, struct socket_entry *entry, enum socket_state state)
+static void set_state(int fd, struct socket_entry *entry, enum socket_state state)
 {
 	STORE(entry->state, (uint8_t)state);
 	land(entry, state);
@@ -171,7 +171,7 @@ void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_sta
 {
 	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
 		STORE(socket_at(twin)->traits, LOAD(entry->traits));
-		set_phase(twin, socket_at(twin), to);
+		set_state(twin, socket_at(twin), to);
 	}
 }
 

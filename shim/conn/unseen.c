@@ -126,7 +126,7 @@ static bool is_telling_carrier(enum socket_state state, unsigned int traits)
 
 /* True if the program has sent nothing and has not tried to read: it asked whether somebody
  * listens, or woke whoever does, and never saw who hung up first. Or it read unseen (stdio). A
- * socket that does not block is watched by its host, to whom poll has told that end. */
+ * socket that does not block is watched by its program, to whom poll has told that end. */
 static bool is_knock(int fd, const struct tcp_info *info, enum socket_state state,
                      unsigned int traits)
 {

@@ -210,7 +210,7 @@ static void note_address(struct destination *destination, const struct address *
 	STORE(destination->port, address->port);
 }
 
-/* By name. Where a link is to be said the host adds it to the address that it got (a hostent has no
+/* By name. Where a link is to be said the program adds it to the address that it got (a hostent has no
  * room for one), so an address with a scope also goes by the name of the same one without. */
 static bool find_name(const struct address *address, uint64_t key, int64_t now,
                       struct name_hit *hit)

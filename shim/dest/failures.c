@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unanswered failures, packed: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the
- * address's place, 30 of time in units of 2^22 ns. A word of 0 is a free place. The detail beside
- * it: 12 bits that tell which word it goes with, 1 each for held, passed and counted, 12 of finer
- * time, 5 of number, 32 of fingerprint. */
+/* The list of unanswered failures: who answers which. A word of 0 is a free place. */
 #include "dest/failures.h"
 
 #include "dest/profile.h"
@@ -12,83 +9,9 @@
 #include <errno.h>
 #include <signal.h>
 
-#define TIME_SHIFT 22 /* 4.2 ms */
-#define TIME_BITS  30 /* wraps after 52 days; a failure that old is read as young once */
-#define TIME_MASK  ((UINT64_C(1) << TIME_BITS) - 1)
-#define FINE_SHIFT 10 /* 1 us: new work may come soon after a failure */
-#define FINE_MASK  0xfff
-#define NUMBER_MAX 31
-
-#define DETAIL_NUMBER  32
-#define DETAIL_COUNTED (UINT64_C(1) << 37)
-#define DETAIL_FINE    38
-#define DETAIL_PASSED  (UINT64_C(1) << 50)
-#define DETAIL_HELD    (UINT64_C(1) << 51)
-#define DETAIL_CHECK   52
-
-static int64_t pack(const struct unanswered *failure)
-{
-	uint64_t at = ((uint64_t)failure->at >> TIME_SHIFT) & TIME_MASK;
-	uint64_t word = ((uint64_t)(uint32_t)failure->owner & 0x3fffff) << 42 |
-	                (uint64_t)(failure->place & 0xfff) << 30 | at;
-
-	return word ? (int64_t)word : 1;
-}
-
-static struct unanswered unpack(int64_t packed, int64_t now)
-{
-	uint64_t word = (uint64_t)packed, units = (uint64_t)now >> TIME_SHIFT;
-	uint64_t age = (units - (word & TIME_MASK)) & TIME_MASK;
-
-	if (age > TIME_MASK / 2) /* noted by a thread whose clock reading was a moment later */
-		age = 0;
-	return (struct unanswered) {
-		.owner = (int32_t)(word >> 42),
-		.place = (uint32_t)(word >> 30) & 0xfff,
-		.at = (int64_t)((units - age) << TIME_SHIFT),
-		.number = 1,
-	};
-}
-
-static uint64_t check_of(int64_t word)
-{
-	uint64_t bits = (uint64_t)word;
-
-	return (bits ^ bits >> 12 ^ bits >> 24 ^ bits >> 36 ^ bits >> 48 ^ bits >> 60) & 0xfff;
-}
-
-static int64_t pack_detail(const struct unanswered *failure, int64_t word)
-{
-	uint64_t number = failure->number > NUMBER_MAX ? NUMBER_MAX : failure->number;
-	uint64_t fine = (uint64_t)failure->at >> FINE_SHIFT & FINE_MASK;
-
-	return (int64_t)(check_of(word) << DETAIL_CHECK | fine << DETAIL_FINE |
-	                 number << DETAIL_NUMBER | failure->fingerprint |
-	                 (failure->counted ? DETAIL_COUNTED : 0) |
-	                 (failure->passed ? DETAIL_PASSED : 0) | (failure->held ? DETAIL_HELD : 0));
-}
-
-/* Adds what the detail says, if it goes with the word. */
-static void unpack_detail(struct unanswered *failure, int64_t packed, int64_t word)
-{
-	uint64_t detail = (uint64_t)packed;
-
-	if (detail >> DETAIL_CHECK != check_of(word))
-		return;
-	failure->fingerprint = (uint32_t)detail;
-	failure->number = (uint32_t)(detail >> DETAIL_NUMBER) & NUMBER_MAX;
-	failure->counted = detail & DETAIL_COUNTED;
-	failure->passed = detail & DETAIL_PASSED;
-	failure->held = detail & DETAIL_HELD;
-	failure->at += (int64_t)(detail >> DETAIL_FINE & FINE_MASK) << FINE_SHIFT;
-}
-
 static struct unanswered look(struct destination *destination, int place, int64_t word, int64_t now)
 {
-	struct unanswered one = unpack(word, now);
-
-	unpack_detail(&one, atomic_load(&destination->details[place]), word);
-	return one;
+	return failure_unpack(word, atomic_load(&destination->details[place]), now);
 }
 
 /* The place of a failure that attempts pass over, the oldest; -1: there is none. */
@@ -113,23 +36,14 @@ static int least_place(struct destination *destination, int64_t now, int64_t *wo
 	return least;
 }
 
-/* Up to the next unit of time: what was asked for before a failure must not seem to have come
- * after. */
-static int64_t word_of(struct unanswered *failure)
-{
-	failure->at += (INT64_C(1) << FINE_SHIFT) - 1;
-	return pack(failure);
-}
-
 static bool put(struct destination *destination, int place, int64_t before,
                 const struct unanswered *failure)
 {
-	struct unanswered kept = *failure;
-	int64_t word = word_of(&kept);
+	int64_t detail, word = failure_pack(failure, &detail);
 
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &before, word))
 		return false;
-	atomic_store(&destination->details[place], pack_detail(&kept, word));
+	atomic_store(&destination->details[place], detail);
 	return true;
 }
 
@@ -211,9 +125,8 @@ static void pass_over(struct destination *destination, int place, int64_t word)
 {
 	int64_t detail = atomic_load(&destination->details[place]);
 
-	if ((uint64_t)detail >> DETAIL_CHECK == check_of(word))
-		atomic_compare_exchange_strong(&destination->details[place], &detail,
-		                               (int64_t)((uint64_t)detail | DETAIL_PASSED));
+	atomic_compare_exchange_strong(&destination->details[place], &detail,
+	                               failure_pass(word, detail));
 }
 
 /* The best of what this thread may answer, as it was when looked at. */
@@ -292,12 +205,10 @@ void failures_forgive(struct destination *destination)
 		atomic_store(&destination->unclaimed, 0);
 	for (int i = 0; i < REGION_FAILURES; i++) {
 		int64_t word = atomic_load(&destination->failures[i]);
-		struct unanswered one = { 0 };
 
 		if (word == 0)
 			continue;
-		unpack_detail(&one, atomic_load(&destination->details[i]), word);
-		if (one.fingerprint)
+		if (failure_fingerprint(word, atomic_load(&destination->details[i])) != 0)
 			pass_over(destination, i, word);
 		else
 			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
@@ -357,12 +268,10 @@ void failures_answered(struct destination *destination, uint32_t fingerprint, in
 	for (int i = 0; i < REGION_FAILURES; i++) {
 		int64_t word =
 		    atomic_load_explicit(&destination->failures[i], memory_order_relaxed);
-		struct unanswered one = { 0 };
 
 		if (word == 0)
 			continue;
-		unpack_detail(&one, atomic_load(&destination->details[i]), word);
-		if (one.fingerprint == fingerprint)
+		if (failure_fingerprint(word, atomic_load(&destination->details[i])) == fingerprint)
 			atomic_compare_exchange_strong(&destination->failures[i], &word, 0);
 	}
 }

@@ -11,28 +11,15 @@
  * shown that its threads answer each other's failures (dest/profile.h) all belong to nobody.
  *
  * With each failure goes the fingerprint of the request that failed (dest/fingerprint.h), so that
- * an attempt can be held against it once its own request is seen. It is a second word, and may for
- * a moment be missing or an earlier one's; then the fingerprint is unknown.
+ * an attempt can be held against it once its own request is seen.
  *
  * All functions: thread-safe, async-signal-safe.
  */
 #ifndef RETRYBUDGET_DEST_FAILURES_H
 #define RETRYBUDGET_DEST_FAILURES_H
 
+#include "dest/failure_word.h"
 #include "region/region.h"
-
-#define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
-
-struct unanswered {
-	int32_t owner;        /* thread id, or FAILURE_ANYONE */
-	uint32_t place;       /* of the address among those of its name (dest/names.h), 0 = none */
-	int64_t at;           /* ns, precise to 1 us; 4 ms without its detail */
-	uint32_t fingerprint; /* of the request, 0 = unknown */
-	uint32_t number;      /* attempts for this request so far, 1..31 */
-	bool held;            /* by us: when the program will learn of it is not known */
-	bool counted;         /* the number is known to count from the first try */
-	bool passed; /* something else has come in its place: only its own request answers it */
-};
 
 /* Adds a failure. */
 void failures_add(struct destination *destination, const struct unanswered *failure);

@@ -74,7 +74,7 @@ struct user {
 	int count;
 };
 
-static void look_at_user(struct user *user)
+static void read_user(struct user *user)
 {
 	memset(user, 0, sizeof(*user));
 	(void)getresuid(&user->users[0], &user->users[1], &user->users[2]);
@@ -89,7 +89,7 @@ static bool user_has_changed(struct user *user)
 {
 	struct user before = *user;
 
-	look_at_user(user);
+	read_user(user);
 	return memcmp(user, &before, sizeof(before)) != 0;
 }
 
@@ -124,7 +124,7 @@ static int slice(int64_t length)
 	held = own;
 	kind = handlers(&own, &held);
 	if (kind != HANDLERS_NONE)
-		look_at_user(&user);
+		read_user(&user);
 	sigprocmask(SIG_SETMASK, &held, NULL);
 	for (;;) {
 		err = wait_for_handler(&left, &own);

@@ -59,8 +59,8 @@ struct record {
 	int64_t since;    /* ns, since_ms=: age of the streak */
 	int64_t due;      /* ns, due_ms=: until a repeat may go */
 	int exhausted;    /* which tokens (budget_is_exhausted()) */
-	int err;          /* errno told to the host, printed by name; 0 = none */
-	int eai;          /* EAI_ code told to the host, printed by name; 0 = none */
+	int err;          /* errno told to the program, printed by name; 0 = none */
+	int eai;          /* EAI_ code told to the program, printed by name; 0 = none */
 	const char *file; /* of a configuration message */
 	int line;
 	const char *text; /* msg=, quoted and escaped */

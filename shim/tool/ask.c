@@ -189,7 +189,7 @@ static void forget_the_dead(struct asked *asked)
 	asked->count = alive;
 }
 
-static void look_at(struct asked *asked)
+static void read_answer(struct asked *asked)
 {
 	struct steering steering;
 	cell64 mode;
@@ -237,7 +237,7 @@ void ask_await(struct asking *asking, double seconds)
 		for (size_t i = 0; i < asking->count; i++) {
 			struct asked *asked = &asking->list[i];
 
-			look_at(asked);
+			read_answer(asked);
 			due |= asked->state == ASKED_WRITTEN ||
 			       (asked->state == ASKED_ANSWERED && !asked_all(asked));
 		}

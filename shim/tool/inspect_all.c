@@ -29,7 +29,7 @@ static void print_process(const char *pid, const char *program)
 	printf("%-10s %s\n", pid, shown);
 }
 
-static void look_at(const char *pid, struct numbers *numbers)
+static void tell_of(const char *pid, struct numbers *numbers)
 {
 	static struct reach verdict; /* some kilobytes */
 	char exe[64], program[PATH_MAX];
@@ -75,7 +75,7 @@ int inspect_all(void)
 	while ((entry = readdir(proc)))
 		if (entry->d_name[strspn(entry->d_name, "0123456789")] == '\0' &&
 		    strtol(entry->d_name, NULL, 10) != getpid())
-			look_at(entry->d_name, &numbers);
+			tell_of(entry->d_name, &numbers);
 	closedir(proc);
 	printf("%sloaded in %zu %s; could be in %zu more; cannot be reached: %zu",
 	       numbers.reachable ? "\n" : "", numbers.loaded,

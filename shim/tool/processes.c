@@ -80,7 +80,7 @@ bool process_lives(const struct process *process)
 	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
 }
 
-static void look_at_line(struct process *process, const char *line, bool *loaded)
+static void read_line_of(struct process *process, const char *line, bool *loaded)
 {
 	struct mapping mapping;
 
@@ -112,7 +112,7 @@ static int look(struct process *process)
 		buffer[have] = '\0';
 		while ((end = strchr(line, '\n'))) {
 			*end = '\0';
-			look_at_line(process, line, &loaded);
+			read_line_of(process, line, &loaded);
 			line = end + 1;
 		}
 		have -= (size_t)(line - buffer);

@@ -104,8 +104,8 @@ static bool look_into(int directory, const struct share *owner, const char *path
 	return room;
 }
 
-static bool look_at(int base, const char *base_path, const char *name, dev_t device,
-                    struct shares *found)
+static bool find_of_owner(int base, const char *base_path, const char *name, dev_t device,
+                          struct shares *found)
 {
 	struct share owner = { 0 };
 	struct stat status;
@@ -155,7 +155,7 @@ bool shares_find(const char *base, struct shares *found)
 		return false;
 	}
 	while (room && (one = readdir(list)))
-		room = look_at(dirfd(list), base, one->d_name, status.st_dev, found);
+		room = find_of_owner(dirfd(list), base, one->d_name, status.st_dev, found);
 	closedir(list);
 	if (found->count > 0)
 		qsort(found->list, found->count, sizeof(*found->list), by_owner_and_name);

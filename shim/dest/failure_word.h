@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An unanswered failure as it stands in shared memory: a word that is claimed by one
+ * compare-and-swap, and a detail beside it, written after it, that may for a moment be missing or
+ * an earlier one's. The detail carries a check of the word that it goes with; without it the
+ * failure is known less well.
+ *
+ * Pure.
+ */
+#ifndef RETRYBUDGET_DEST_FAILURE_WORD_H
+#define RETRYBUDGET_DEST_FAILURE_WORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAILURE_ANYONE 0 /* owner of a failure that any thread may answer */
+
+struct unanswered {
+	int32_t owner;        /* thread id, or FAILURE_ANYONE */
+	uint32_t place;       /* of the address among those of its name (dest/names.h), 0 = none */
+	int64_t at;           /* ns, precise to 1 us; 4 ms without its detail */
+	uint32_t fingerprint; /* of the request, 0 = unknown */
+	uint32_t number;      /* attempts for this request so far, 1..31 */
+	bool held;            /* by us: when the program will learn of it is not known */
+	bool counted;         /* the number is known to count from the first try */
+	bool passed; /* something else has come in its place: only its own request answers it */
+};
+
+/* The word, never 0, which is a free place; in *detail what goes beside it. The time is taken up to
+ * the next unit: what was asked for before a failure must not seem to have come after. */
+int64_t failure_pack(const struct unanswered *failure, int64_t *detail);
+
+/* What the two say. now: ns, not long after the failure. */
+struct unanswered failure_unpack(int64_t word, int64_t detail, int64_t now);
+
+/* The fingerprint alone, 0 = unknown. */
+uint32_t failure_fingerprint(int64_t word, int64_t detail);
+
+/* The detail of a failure that was passed over; as it is, if it is another's. */
+int64_t failure_pass(int64_t word, int64_t detail);
+
+#endif
