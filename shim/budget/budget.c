@@ -13,15 +13,6 @@
 #include "budget/strategy.h"
 #include "sys/cell.h"
 
-/* A streak of this age is an outage, and no work that fails among work that does not. */
-#define OUTAGE NS_PER_S
-
-/* Moments start at 1: 0 stands for "never" in the cells. */
-static int64_t moment(int64_t now)
-{
-	return now < 1 ? 1 : now;
-}
-
 /*
  * ns until the probe falls due, counted from the admission in *last. An admission in the future is
  * one that a rival made with a clock read later than ours, or a corrupted word; both count as made
@@ -87,14 +78,14 @@ void budget_tell_first_try(const struct account *account, int64_t now)
 
 int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
 {
-	return strategy_of(account->policy)->level(account, moment(now), limit);
+	return strategy_of(account->policy)->level(account, budget_moment(now), limit);
 }
 
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now)
 {
 	int64_t last;
 
-	now = moment(now);
+	now = budget_moment(now);
 	return lesser(budgets_wait(account, cost, now), probe_wait(account, now, &last));
 }
 
@@ -118,26 +109,14 @@ static int64_t asked_left(const struct account *account, int64_t now)
 
 int64_t budget_asked_wait(const struct account *account, int64_t now)
 {
-	return LOAD(account->budget->streak) <= 0 ? 0 : asked_left(account, moment(now));
-}
-
-void budget_retry_after(const struct account *account, int64_t wanted, int64_t now)
-{
-	cell64 *cell = &account->budget->not_before;
-	int64_t cap = greater(account->policy->retry_after_cap, 0), before = LOAD(*cell), until;
-
-	now = moment(now);
-	until = later(now, lesser(wanted, cap));
-	/* One that lies further ahead than any may was corrupted. */
-	if (until > now && (before < until || before > later(now, cap)))
-		STORE(*cell, until);
+	return LOAD(account->budget->streak) <= 0 ? 0 : asked_left(account, budget_moment(now));
 }
 
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 {
 	int64_t due = 0, last;
 
-	now = moment(now);
+	now = budget_moment(now);
 	if (LOAD(account->budget->streak) > 0)
 		due = gate_left(account, now);
 	due = greater(due, budgets_wait(account, cost, now));
@@ -150,7 +129,7 @@ enum verdict budget_admit(const struct account *account, int64_t cost, int64_t n
 	enum verdict verdict = ADMITTED;
 	int64_t last;
 
-	now = moment(now);
+	now = budget_moment(now);
 	if (pay(account, cost, now)) {
 		STORE(account->budget->admitted_at, now);
 	} else {
@@ -187,7 +166,7 @@ static enum verdict admit_free(const struct account *account, int64_t now)
 
 enum verdict budget_let(const struct account *account, int64_t now)
 {
-	now = moment(now);
+	now = budget_moment(now);
 	STORE(account->budget->admitted_at, now);
 	STORE(account->budget->wanted_at, now);
 	allowance_tried(&account->budget->allowance, now);
@@ -219,7 +198,7 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 	enum verdict verdict;
 	bool rare, answers;
 
-	now = moment(now);
+	now = budget_moment(now);
 	rare = is_rare(account, now);
 	if (budget_asked_wait(account, now) > 0)
 		return REFUSED;
@@ -251,22 +230,22 @@ int64_t budget_rate_wait(const struct account *account, int64_t now)
 {
 	struct bucket_rule rule = rate_rule(account->policy);
 
-	return bucket_wait(&account->budget->rate, &rule, MT_PER_TOKEN, moment(now));
+	return bucket_wait(&account->budget->rate, &rule, MT_PER_TOKEN, budget_moment(now));
 }
 
 bool budget_keeps_rate(const struct account *account, int64_t now)
 {
 	struct bucket_rule rule = rate_rule(account->policy);
 
-	return account->policy->rate <= 0 ||
-	       bucket_withdraw(&account->budget->rate, &rule, MT_PER_TOKEN, moment(now)) >= 0;
+	return account->policy->rate <= 0 || bucket_withdraw(&account->budget->rate, &rule,
+	                                                     MT_PER_TOKEN, budget_moment(now)) >= 0;
 }
 
 int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now)
 {
 	int exhausted = 0;
 
-	now = moment(now);
+	now = budget_moment(now);
 	if (is_barred(account) || strategy_of(account->policy)->wait(account, cost, now) > 0)
 		exhausted |= EXHAUSTED_OWN;
 	if (bucket_wait(account->process, account->process_rule, cost, now) > 0)
@@ -286,7 +265,7 @@ bool budget_is_refilled(const struct account *account, int exhausted, int64_t no
 {
 	int64_t limit, level;
 
-	now = moment(now);
+	now = budget_moment(now);
 	if (exhausted & EXHAUSTED_PROCESS && !is_full(account->process, account->process_rule, now))
 		return false;
 	level = budget_level(account, now, &limit);
@@ -296,83 +275,11 @@ bool budget_is_refilled(const struct account *account, int exhausted, int64_t no
 
 bool budget_unclear(const struct account *account, int64_t now)
 {
-	return allowance_take(&account->budget->allowance, moment(now));
+	return allowance_take(&account->budget->allowance, budget_moment(now));
 }
 
 void budget_refund(const struct account *account, int64_t cost)
 {
 	strategy_of(account->policy)->give_back(account, cost, true);
 	bucket_deposit(account->process, account->process_rule, cost);
-}
-
-int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
-                       uint64_t *random)
-{
-	struct budget *budget = account->budget;
-	int64_t seen = LOAD(budget->streak), streak, drawn;
-
-	now = moment(now);
-	do {
-		streak = gate_streak(seen);
-		if (retry || streak == 0)
-			streak = gate_streak(streak + 1);
-	} while (!atomic_compare_exchange_weak_explicit(
-	    &budget->streak, &seen, streak, memory_order_relaxed, memory_order_relaxed));
-	if (seen <= 0)
-		STORE(budget->began_at, now);
-
-	strategy_of(account->policy)->note(account, NOTE_FAILURE, account->policy->cost, now);
-	if (account->policy->sample < PPM_WHOLE)
-		STORE(budget->barred,
-		      random_upto(random, PPM_WHOLE - 1) >= greater(account->policy->sample, 0));
-	else if (LOAD(budget->barred) != 0)
-		STORE(budget->barred, 0);
-
-	allowance_failed(&budget->allowance, now);
-	if (retry)
-		ramp_failed(&budget->ramp);
-	STORE(budget->failed_at, now);
-	drawn = LOAD(budget->drawn_at);
-	/* The first failure of a streak may have been the only one, and a client that tries again
-	 * once is no storm: that one goes. A gate drawn in the future was corrupted. */
-	if (seen <= 0)
-		STORE(budget->due_at, now);
-	else if (began >= drawn || drawn > now || LOAD(budget->due_at) == 0)
-		gate_draw(account, streak != seen, now, random);
-	return streak;
-}
-
-void budget_failed_before(const struct account *account, int64_t at, int64_t now)
-{
-	struct budget *budget = account->budget;
-	int64_t due = LOAD(budget->due_at), earlier = now - at;
-
-	if (earlier > 0 && LOAD(budget->drawn_at) == moment(now))
-		cell_swap(&budget->due_at, due, greater(due - earlier, 1));
-}
-
-int64_t budget_success(const struct account *account, int64_t now)
-{
-	struct budget *budget = account->budget;
-	int64_t ended = 0;
-
-	now = moment(now); /* the floor is paid at the next withdrawal: a swap less here */
-	strategy_of(account->policy)->note(account, NOTE_SUCCESS, 0, now);
-	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
-	allowance_answered(&budget->allowance, now);
-	if (LOAD(budget->streak) != 0)
-		ended =
-		    gate_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
-	if (ended > 0) {
-		ramp_begin(&budget->ramp, gate_streak_age(account, now) > OUTAGE, now);
-		STORE(budget->due_at, 0);
-		STORE(budget->drawn_at, 0);
-		STORE(budget->not_before, 0);
-		STORE(budget->last_delay, 0);
-		STORE(budget->delay_before, 0);
-		STORE(budget->barred, 0);
-	}
-	if (ramp_is_on(&budget->ramp, now)) /* by answers it goes on */
-		STORE(budget->allowance.watching, 1);
-	return ended;
 }

@@ -58,6 +58,12 @@ enum verdict {
 	REFUSED,
 };
 
+/* Moments start at 1: 0 stands for "never" in the cells. */
+static inline int64_t budget_moment(int64_t now)
+{
+	return now < 1 ? 1 : now;
+}
+
 /* What is left of the destination's own budget, and in *limit how much there can be: mt, for
  * records. */
 int64_t budget_level(const struct account *account, int64_t now, int64_t *limit);
@@ -88,8 +94,7 @@ static inline void budget_first_try(const struct account *account, int64_t now)
 {
 	struct budget *budget = account->budget;
 
-	if (now < 1) /* 0 is never */
-		now = 1;
+	now = budget_moment(now);
 	STORE(budget->admitted_at, now);
 	STORE(budget->wanted_at, now);
 	allowance_tried(&budget->allowance, now);
@@ -100,10 +105,6 @@ static inline void budget_first_try(const struct account *account, int64_t now)
 /* ns until strategy and process-wide bucket can pay cost or the probe falls due, whichever is
  * sooner; 0 = now. */
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
-
-/* Notes that the server asked for no retry in the next `wanted` ns (Retry-After; what is more than
- * the policy's cap is cut). */
-void budget_retry_after(const struct account *account, int64_t wanted, int64_t now);
 
 /* ns until the moment that the server asked for: not even the probe goes before. 0: it has asked
  * for none, or it is over. A moment further off than the policy's cap is moved up to it. */
@@ -157,29 +158,6 @@ bool budget_unclear(const struct account *account, int64_t now);
 
 /* Gives back what an admission took: the attempt was no retry. */
 void budget_refund(const struct account *account, int64_t cost);
-
-/* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
- * that fails only starts it). Draws the gate, but for the failure that starts the streak, and once:
- * not for an attempt that was let through (began, ns) before the gate that stands was drawn, for of
- * many draws the shortest, or the longest, would hold. Until it is over a delay is no longer than
- * the streak is old, or `base`: a blip of a second costs a second. Returns the new streak (>= 1).
- */
-int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
-                       uint64_t *random);
-
-/* The failure that was counted now (the same `now`) came about at `at` and was seen only now, as
- * that of a datagram is by the one that repeats it: the gate counts from then. */
-void budget_failed_before(const struct account *account, int64_t at, int64_t now);
-
-/* Counts a live success: earns in both, ends the streak. Returns the streak it ended (0 = none):
- * of callers that race exactly one is told, and reports the recovery. */
-int64_t budget_success(const struct account *account, int64_t now);
-
-/* The success, counted next, is that of a retry. */
-static inline void budget_retry_answered(const struct account *account)
-{
-	ramp_answered(&account->budget->ramp);
-}
 
 /* True if the destination's own budget counts, or earns by, one more success. */
 static inline bool budget_counts_success(const struct account *account)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replies by number. */
 #include "conn/http_reply.h"
+#include "budget/streak.h"
 
 #include "config/current.h"
 #include "conn/http.h"

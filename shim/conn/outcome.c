@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What outcomes do. */
 #include "conn/outcome.h"
+#include "budget/streak.h"
 
 #include "config/current.h"
 #include "dest/answer_time.h"

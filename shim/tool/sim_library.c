@@ -3,6 +3,7 @@
 #include "tool/sim_library.h"
 
 #include "budget/concurrency.h"
+#include "budget/streak.h"
 #include "dest/rules.h"
 
 /* Repeats after which a program is known to try again (dest/profile.c). */

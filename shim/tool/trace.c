@@ -7,6 +7,7 @@
  */
 #include "budget/concurrency.h"
 #include "budget/strategy.h"
+#include "budget/streak.h"
 #include "config/read.h"
 #include "tool/tool.h"
 #include "tool/trace.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The composed budget: admissions, probes, streaks, due moments, hostile cells. */
 #include "budget_fixture.h"
+#include "budget/streak.h"
 
 static struct world world;
 static const struct account *const account = &world.account;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads on one budget: one prober, one report of a recovery, each token spent once. */
 #include "budget_fixture.h"
+#include "budget/streak.h"
 
 static struct world world;
 static const struct account *const account = &world.account;

@@ -8,6 +8,7 @@
  * as it is written there, and from a grid that goes beyond the table.
  */
 #include "budget_fixture.h"
+#include "budget/streak.h"
 #include "config/keys.h"
 
 #define STEP   (10 * NS_PER_MS)

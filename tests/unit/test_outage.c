@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole programs in virtual time: what retry loops come to when everything, or a part, fails. */
 #include "budget_fixture.h"
+#include "budget/streak.h"
 
 static struct world world;
 static const struct account *const account = &world.account;

@@ -7,6 +7,7 @@
 #include "config_fixture.h"
 
 #include "budget/strategy.h"
+#include "budget/streak.h"
 #include "config/presets.h"
 #include "config/value.h"
 

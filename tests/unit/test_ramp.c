@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ramp alone, and as the budget uses it: a server of a known rate finds its herd coming. */
 #include "budget_fixture.h"
+#include "budget/streak.h"
 
 #define MS(n) ((int64_t)(n)*NS_PER_MS)
 

@@ -7,6 +7,7 @@
 #include "budget_fixture.h"
 #include "budget/strategy.h"
 #include "budget/concurrency.h"
+#include "budget/streak.h"
 
 #define EVENTS 3000
 

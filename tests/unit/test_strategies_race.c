@@ -2,6 +2,7 @@
 /* Threads on one destination: however they meet, never more retries than the rule allows. */
 #include "budget_fixture.h"
 #include "budget/strategy.h"
+#include "budget/streak.h"
 
 #define ROUNDS 3000
 

@@ -6,6 +6,7 @@
  */
 #include "budget_fixture.h"
 #include "budget/strategy.h"
+#include "budget/streak.h"
 
 #include <math.h>
 

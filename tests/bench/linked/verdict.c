@@ -4,6 +4,7 @@
  * per step: a retry that is admitted and paid for, one that the gate refuses, a live success.
  */
 #include "budget/budget.h"
+#include "budget/streak.h"
 #include "../bench.h"
 
 #define STEPS  100000

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the outcome of an attempt does to a budget: failures in a row are a streak, which draws the
+ * gate and which the next success ends. Thread-safe and async-signal-safe.
+ */
+#ifndef RETRYBUDGET_BUDGET_STREAK_H
+#define RETRYBUDGET_BUDGET_STREAK_H
+
+#include "budget/budget.h"
+
+/* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
+ * that fails only starts it). Draws the gate, but for the failure that starts the streak, and once:
+ * not for an attempt that was let through (began, ns) before the gate that stands was drawn, for of
+ * many draws the shortest, or the longest, would hold. Until it is over a delay is no longer than
+ * the streak is old, or `base`: a blip of a second costs a second. Returns the new streak (>= 1).
+ */
+int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
+                       uint64_t *random);
+
+/* The failure that was counted now (the same `now`) came about at `at` and was seen only now, as
+ * that of a datagram is by the one that repeats it: the gate counts from then. */
+void budget_failed_before(const struct account *account, int64_t at, int64_t now);
+
+/* Counts a live success: earns in both, ends the streak. Returns the streak it ended (0 = none):
+ * of callers that race exactly one is told, and reports the recovery. */
+int64_t budget_success(const struct account *account, int64_t now);
+
+/* The success, counted next, is that of a retry. */
+static inline void budget_retry_answered(const struct account *account)
+{
+	ramp_answered(&account->budget->ramp);
+}
+
+/* Notes that the server asked for no retry in the next `wanted` ns (Retry-After; what is more than
+ * the policy's cap is cut). */
+void budget_retry_after(const struct account *account, int64_t wanted, int64_t now);
+
+#endif
