@@ -44,15 +44,18 @@ static int option_of(int fd, int name)
 	return real.getsockopt(fd, SOL_SOCKET, name, &value, &len) == 0 ? value : -1;
 }
 
-/* What socket() made we know; what was inherited or received has to be asked. SCTP is left alone,
- * and both its types look like streams. */
+/* What socket() made we know, and that only streams have entries; what was inherited or received
+ * has to be asked. SCTP is left alone, and both its types look like streams. */
 static bool is_stream(int fd)
 {
 	unsigned int watched = socket_watched(fd);
 	int type;
 
-	if (watched & (WATCH_STREAM | WATCH_OTHER))
-		return watched & WATCH_STREAM;
+	watched &= WATCH_STREAM | WATCH_OTHER | WATCH_END | WATCH_STALE;
+	if (watched == WATCH_STREAM)
+		return true;
+	if (watched & WATCH_END ? !(watched & WATCH_STALE) : watched & WATCH_OTHER)
+		return watched & WATCH_END;
 	type = option_of(fd, SO_TYPE);
 	return (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
 	       option_of(fd, SO_PROTOCOL) != IPPROTO_SCTP;

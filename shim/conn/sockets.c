@@ -52,7 +52,7 @@ static void drop(int fd, struct socket_entry *entry)
 {
 	flight_end(entry);
 	STORE(entry->state, SOCKET_NONE);
-	atomic_fetch_and(&socket_watch[fd], WATCH_STREAM);
+	STORE(socket_watch[fd], 0);
 }
 
 /* Its outcome is known, or nobody waits for it any more. */
@@ -63,10 +63,11 @@ static inline void land(struct socket_entry *entry, enum socket_state state)
 		flight_end(entry);
 }
 
-static inline void watch(int fd, const struct socket_entry *entry, enum socket_state state)
+/* known: of what was watched, what still holds. */
+static inline void watch(int fd, const struct socket_entry *entry, enum socket_state state,
+                         unsigned int known)
 {
-	unsigned int bits = watched_in[state] | (LOAD(socket_watch[fd]) & WATCH_STREAM);
-	unsigned int traits = LOAD(entry->traits);
+	unsigned int bits = watched_in[state] | known, traits = LOAD(entry->traits);
 
 	/* A kept connection tells nothing more by writing until its reply came. One that never
 	 * answered does: by EPIPE, or by living long enough. */
@@ -113,7 +114,7 @@ void socket_show(int fd, struct socket_entry *entry, enum socket_state state)
 {
 	STORE_RELEASE(entry->state, (uint8_t)state);
 	reach(fd);
-	watch(fd, entry, state);
+	watch(fd, entry, state, 0);
 }
 
 struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
@@ -148,7 +149,7 @@ static void set_state(int fd, struct socket_entry *entry, enum socket_state stat
 {
 	STORE(entry->state, (uint8_t)state);
 	land(entry, state);
-	watch(fd, entry, state);
+	watch(fd, entry, state, LOAD(socket_watch[fd]) & WATCH_EMPTY);
 }
 
 /* The next number from `from` on that refers to the same socket as fd; -1: none. */
@@ -186,10 +187,20 @@ bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
 	    !atomic_compare_exchange_strong(&entry->state, &expected, (uint8_t)to))
 		return false;
 	land(entry, to);
-	watch(fd, entry, to);
+	watch(fd, entry, to, LOAD(socket_watch[fd]) & WATCH_EMPTY);
 	if (LOAD(entry->traits) & TRAIT_SHARED)
 		socket_move_twins(fd, entry, to);
 	return true;
+}
+
+void socket_looked(int fd, const struct socket_entry *entry)
+{
+	uint8_t watched = LOAD(socket_watch[fd]);
+
+	/* Of a number that has just been given out again it would be how that was made. */
+	if (watched & WATCH_END && !(~LOAD(entry->traits) & (TRAIT_WAITED | TRAIT_NOWAIT)))
+		(void)atomic_compare_exchange_strong(&socket_watch[fd], &watched,
+		                                     (uint8_t)(watched | WATCH_EMPTY));
 }
 
 bool socket_identify(int fd, struct socket_entry *entry)

@@ -24,7 +24,10 @@ enum {
 	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
 	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
 	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
-	WATCH_OTHER = 0x40,  /* made by socket() as something else */
+	/* The same bit beside an entry, which only streams have: the program has looked for the
+	 * reply before, and looks without waiting. That there is none yet tells nothing. */
+	WATCH_EMPTY = WATCH_STREAM,
+	WATCH_OTHER = 0x40, /* made by socket() as something else */
 	/* The same bit beside an entry, which only streams have: a read may wait for a reply no
 	 * longer than the policy says (pace/reply_timeout.h). Only together with READ. */
 	WATCH_TIMED = WATCH_OTHER,
@@ -176,14 +179,14 @@ static inline void socket_connected(int fd, struct socket_entry *entry)
 
 /* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
  * in `from`, has been moved to the only state that can follow, and there is nothing more to do. */
-static inline bool socket_exchange(int fd, struct socket_entry *entry, enum socket_state from)
+static inline bool socket_exchange(int fd, struct socket_entry *entry, unsigned int traits,
+                                   enum socket_state from)
 {
 	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_ASKED | TRAIT_COUNTED |
 	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
 	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
 	                              TRAIT_FRAMES;
 	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
-	unsigned int traits = atomic_load_explicit(&entry->traits, memory_order_relaxed);
 
 	if ((traits & ~harmless) != TRAIT_SERVED ||
 	    atomic_load_explicit(&entry->state, memory_order_relaxed) != from ||
@@ -191,12 +194,16 @@ static inline bool socket_exchange(int fd, struct socket_entry *entry, enum sock
 		return false;
 	atomic_store_explicit(&entry->state, (uint8_t)(SOCKET_ASKED + SOCKET_ANSWERED - from),
 	                      memory_order_relaxed);
-	atomic_store_explicit(&entry->fingerprint, 0,
-	                      memory_order_relaxed); /* nobody looks at it */
+	if (from == SOCKET_ANSWERED) /* nobody looks at it */
+		atomic_store_explicit(&entry->fingerprint, 0, memory_order_relaxed);
 	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
 	                      memory_order_relaxed);
 	return true;
 }
+
+/* The program has looked for bytes, and there were none: if it does not wait for them it need not
+ * be asked again (WATCH_EMPTY). */
+void socket_looked(int fd, const struct socket_entry *entry);
 
 /* Takes the cookie if that has not been done. False: this is no socket, the entry is dropped. */
 bool socket_identify(int fd, struct socket_entry *entry);

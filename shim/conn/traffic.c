@@ -36,6 +36,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	struct socket_entry *entry;
 	enum socket_state state;
 
+	thread_facts.error = &errno;
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0) {
 			int before = demand_last_served();
@@ -87,6 +88,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	} else if (saved != EINTR) {
 		trait_add(entry, TRAIT_WAITED);
 		exchange_end_error(fd, entry, state, saved, flags);
+		socket_looked(fd, entry);
 	}
 out:
 	errno = saved;
@@ -105,17 +107,15 @@ static __attribute__((noinline)) ssize_t received_one(int fd, ssize_t result, si
 }
 
 /* The commonest answer of all to a program that waits for events: nothing there yet. */
-static bool may_be_nothing_yet(const struct socket_entry *entry, int flags)
+static bool may_be_nothing_yet(int fd, int flags)
 {
-	unsigned int known = LOAD(entry->traits) | (flags & MSG_DONTWAIT ? TRAIT_NOWAIT : 0);
-
-	return !(~known & (TRAIT_WAITED | TRAIT_NOWAIT));
+	return LOAD(socket_watch[fd]) & (WATCH_EMPTY | WATCH_SERVER) ||
+	       (flags & MSG_DONTWAIT && LOAD(socket_at(fd)->traits) & TRAIT_WAITED);
 }
 
-/* Likewise. */
-static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
+static bool is_nothing_yet(void)
 {
-	return errno == EAGAIN ? -1 : received(fd, -1, 0, flags, NULL, 0);
+	return thread_facts.error && *thread_facts.error == EAGAIN;
 }
 
 /* A reply on a kept connection of which no more than the first line need be looked at. data: n
@@ -123,23 +123,19 @@ static __attribute__((noinline)) ssize_t nothing_yet(int fd, int flags)
 static inline bool is_common(int fd, int flags, const void *data, size_t n)
 {
 	struct socket_entry *entry = socket_at(fd);
+	unsigned int traits = LOAD(entry->traits);
 
 	return !(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && traffic_is_unchanged(entry) &&
-	       !thread_facts.stuck &&
-	       (!(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
-	       socket_exchange(fd, entry, SOCKET_ASKED);
+	       !thread_facts.stuck && (!(traits & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
+	       socket_exchange(fd, entry, traits, SOCKET_ASKED);
 }
 
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)
 {
 	if (result > 0 && is_common(fd, flags, data, (size_t)result))
 		return result;
-	if (result < 0) {
-		if (LOAD(socket_watch[fd]) & WATCH_SERVER)
-			return result;
-		if (may_be_nothing_yet(socket_at(fd), flags))
-			return nothing_yet(fd, flags);
-	}
+	if (result < 0 && may_be_nothing_yet(fd, flags) && is_nothing_yet())
+		return result;
 	return received_one(fd, result, wanted, flags, data);
 }
 

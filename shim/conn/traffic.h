@@ -38,7 +38,7 @@ static inline bool traffic_begins(int fd)
 	struct socket_entry *entry = socket_at(fd);
 
 	return traffic_is_unchanged(entry) && !session_is_called() &&
-	       socket_exchange(fd, entry, SOCKET_ANSWERED);
+	       socket_exchange(fd, entry, LOAD(entry->traits), SOCKET_ANSWERED);
 }
 
 /* It did not go. */

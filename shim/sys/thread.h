@@ -39,6 +39,7 @@ struct thread_facts {
 	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
 	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
 	const void *session; /* the TLS session in a call of which it is (conn/tls_session.h) */
+	const int *error;    /* where its errno is, once asked: that is a call each time */
 	int32_t served;      /* the served connection that it read from last, + 1; 0 = none */
 	bool serves_many;    /* it has had two of them open at a time: an event loop */
 	/* What it has tried lately (dest/tries.h): whether any try failed with nothing else done

@@ -58,15 +58,20 @@ static struct link open_link(void)
 
 /* Each op returns the ns that its count calls took. */
 
-static int64_t receive_nothing(const struct link *link, long count)
+static int64_t receive_none(const struct link *link, int flags, long count)
 {
 	int64_t start = now_ns();
 	char byte;
 
 	for (long i = 0; i < count; i++)
-		if (recv(link->client, &byte, 1, MSG_DONTWAIT) != -1)
+		if (recv(link->client, &byte, 1, flags) != -1)
 			die("recv found a byte");
 	return now_ns() - start;
+}
+
+static int64_t receive_nothing(const struct link *link, long count)
+{
+	return receive_none(link, MSG_DONTWAIT, count);
 }
 
 static int64_t receive_empty(long count)
@@ -74,16 +79,33 @@ static int64_t receive_empty(long count)
 	return receive_nothing(&links[0], count);
 }
 
-/* As an event loop does while the reply to its request is still due. */
-static int64_t receive_due(long count)
+/* While the reply to its request is still due. */
+static int64_t receive_before_reply(int flags, long count)
 {
 	int64_t took;
 
 	MUST(send(links[0].client, bytes, 1, 0));
-	took = receive_nothing(&links[0], count);
+	took = receive_none(&links[0], flags, count);
 	raw_receive(links[0].server, 1);
 	raw_send(links[0].server, 1);
 	MUST(recv(links[0].client, bytes, 1, 0));
+	return took;
+}
+
+static int64_t receive_due(long count)
+{
+	return receive_before_reply(MSG_DONTWAIT, count);
+}
+
+/* As an event loop does. */
+static int64_t receive_due_nonblock(long count)
+{
+	int flags = MUST(fcntl(links[0].client, F_GETFL));
+	int64_t took;
+
+	MUST(fcntl(links[0].client, F_SETFL, flags | O_NONBLOCK));
+	took = receive_before_reply(0, count);
+	MUST(fcntl(links[0].client, F_SETFL, flags));
 	return took;
 }
 
@@ -269,6 +291,7 @@ static const struct {
 } ops[] = {
 	{ "recv-empty", receive_empty },
 	{ "recv-due", receive_due },
+	{ "recv-due-nonblock", receive_due_nonblock },
 	{ "recv-accepted", receive_accepted },
 	{ "recv-empty-twice", receive_empty_twice },
 	{ "recv", receive_bytes },

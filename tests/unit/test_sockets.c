@@ -151,3 +151,35 @@ Test(sockets, of_racing_threads_one_settles_an_outcome)
 		cr_assert_eq(won, 1);
 	}
 }
+
+Test(sockets, who_looks_without_waiting_need_not_be_asked_again)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, SOCKET_ASKED);
+
+	atomic_fetch_or(&entry->traits, TRAIT_WAITED);
+	socket_looked(fd, entry);
+	cr_assert_not(socket_watched(fd) & WATCH_EMPTY, "a read may have run out of time");
+	atomic_fetch_or(&entry->traits, TRAIT_NOWAIT);
+	socket_looked(fd, entry);
+	cr_assert(socket_watched(fd) & WATCH_EMPTY);
+	cr_assert(socket_move(fd, entry, SOCKET_ASKED, ON_REPLY));
+	cr_assert(socket_watched(fd) & WATCH_EMPTY, "nor for the next reply");
+	enter(fd, SOCKET_CONNECTING);
+	cr_assert_not(socket_watched(fd) & WATCH_EMPTY, "another connection");
+}
+
+Test(sockets, that_nothing_came_is_no_way_to_be_made)
+{
+	int fd = tcp();
+	struct socket_entry *entry = enter(fd, SOCKET_ASKED);
+
+	atomic_fetch_or(&entry->traits, TRAIT_WAITED | TRAIT_NOWAIT);
+	socket_looked(fd, entry);
+	close(fd);
+	cr_assert_not(socket_believe(fd, entry));
+	cr_assert_eq(socket_watched(fd), 0, "dropped");
+	socket_created(fd, WATCH_OTHER);
+	socket_looked(fd, entry); /* by a thread that is late */
+	cr_assert_eq(socket_watched(fd), WATCH_OTHER);
+}
