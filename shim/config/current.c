@@ -171,6 +171,11 @@ const char *config_file(void)
 	return ask.path;
 }
 
+bool config_has_mode_of_file(void)
+{
+	return asked_mode() == MODE_AS_IN_FILE;
+}
+
 bool config_asked_off(void)
 {
 	return ask.mode == MODE_OFF;
@@ -277,6 +282,8 @@ static enum config_reply change(const struct config *old, bool reload)
 	put_in_force(spare, old);
 	if (!reload || result == READING_GOOD)
 		return CONFIG_TAKEN;
+	if (result == READING_MISSING && old->fingerprint == 0)
+		return CONFIG_ABSENT;
 	return was_read ? CONFIG_FLAWED : CONFIG_UNREAD;
 }
 

@@ -15,6 +15,10 @@ const struct config *config_start(bool secure);
 /* True if RETRYBUDGET=off: no change of the file can take that back. */
 bool config_asked_off(void);
 
+/* True if the mode in force is what the file says: neither environment nor operator has asked for
+ * another. */
+bool config_has_mode_of_file(void);
+
 /* The path of the file, whether it is there or not. */
 const char *config_file(void);
 
@@ -35,6 +39,7 @@ enum config_reply {
 	CONFIG_LATER,  /* another thread loads, or the last change is a moment ago: ask again */
 	CONFIG_TAKEN,  /* it holds */
 	CONFIG_FLAWED, /* it holds, and some lines of the file were bad */
+	CONFIG_ABSENT, /* there is no file, nor was there any: the built-in defaults hold still */
 	CONFIG_UNREAD, /* the file is missing or cannot be used: what it said last holds still */
 };
 

@@ -3,6 +3,7 @@
 #include "region/identity.h"
 
 #include "config/current.h"
+#include "region/steering.h"
 #include "sys/process.h"
 #include "sys/real.h"
 
@@ -59,13 +60,36 @@ static void write_text(char *out, size_t size, const char *text)
 	memcpy(out, text, n);
 }
 
+/* Of those who share a region, whoever has read the file that its maker named tells what it says
+ * now: the maker may have ended long ago. A request of an operator stands over its mode. */
+static void follow_file(struct region *region, const struct config *config)
+{
+	struct region_identity *identity = &region->identity;
+	struct steering_request request;
+	char file[REGION_PATH] = "";
+
+	if (!atomic_load(&identity->is_whole) ||
+	    atomic_load(&identity->config_hash) == config->fingerprint)
+		return;
+	write_text(file, sizeof(file), config_file());
+	if (strncmp(file, identity->config, sizeof(file)) != 0)
+		return;
+	atomic_store(&identity->config_hash, config->fingerprint);
+	if (config_has_mode_of_file() &&
+	    (steering_read(LOAD(region->steering.request), &request) != STEERING_GOOD ||
+	     request.mode == STEERING_AS_IN_FILE))
+		atomic_store(&identity->mode, config->general.mode);
+}
+
 void identity_write(struct region *region, enum scope scope, const struct config *config)
 {
 	struct region_identity *identity = &region->identity;
 	int64_t nobody = 0;
 
-	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, process_id()))
+	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, process_id())) {
+		follow_file(region, config);
 		return;
+	}
 	atomic_store(&identity->started, own_start_time());
 	atomic_store(&identity->scope, scope);
 	atomic_store(&identity->mode, config->general.mode);
@@ -87,8 +111,10 @@ void identity_refresh(struct region *region, const struct config *config)
 	struct region_identity *identity = &region->identity;
 
 	if (atomic_load(&identity->scope) != SCOPE_PROCESS &&
-	    atomic_load(&identity->pid) != process_id())
+	    atomic_load(&identity->pid) != process_id()) {
+		follow_file(region, config);
 		return;
+	}
 	atomic_store(&identity->mode, config->general.mode);
 	atomic_store(&identity->config_hash, config->fingerprint);
 }

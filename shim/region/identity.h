@@ -6,12 +6,14 @@
 #include "config/config.h"
 #include "region/region.h"
 
-/* Signs a region that nobody has signed yet, as this process. scope: of the region itself, which is
- * not the one asked for where that could not be had. Call once, from the constructor. */
+/* Signs a region that nobody has signed yet, as this process; in one that somebody has, notes what
+ * his file says now, if this process has read the same. scope: of the region itself, which is not
+ * the one asked for where that could not be had. Call once, from the constructor. */
 void identity_write(struct region *region, enum scope scope, const struct config *config);
 
 /* Notes the mode and the hash of a file that has been read again, in a region of this process's
- * family alone, or one that this process has signed. Async-signal-safe. */
+ * family alone, or one that this process has signed, or whose maker has named the same file.
+ * Async-signal-safe. */
 void identity_refresh(struct region *region, const struct config *config);
 
 /* The same after an operator's request, which all take that share the region: then it notes the

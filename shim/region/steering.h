@@ -36,6 +36,7 @@ enum steering_answer {
 	STEERING_FLAWED,  /* some lines of the file were bad */
 	STEERING_UNREAD,  /* the file is missing or cannot be used, what it said last holds */
 	STEERING_REFUSED, /* unknown */
+	STEERING_ABSENT,  /* there is no file to read, nor was there any */
 };
 
 /* The word of a request, and back. Pure. */

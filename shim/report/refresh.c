@@ -64,6 +64,7 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 	static const enum steering_answer answers[] = {
 		[CONFIG_TAKEN] = STEERING_TAKEN,
 		[CONFIG_FLAWED] = STEERING_FLAWED,
+		[CONFIG_ABSENT] = STEERING_ABSENT,
 		[CONFIG_UNREAD] = STEERING_UNREAD,
 	};
 	struct record reloaded = { .event = EVENT_RELOADED };
@@ -78,7 +79,7 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 	identity_steered(shim_region, config_current());
 	report_settings(&config_current()->log, shim_region);
 	first = steering_done(shim_region, word, answers[reply]);
-	if (first && request->reload && reply != CONFIG_UNREAD)
+	if (first && request->reload && reply < CONFIG_ABSENT)
 		report(&reloaded, now);
 	if (first && config_current()->general.mode != before)
 		say_mode(now);

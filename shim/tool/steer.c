@@ -94,6 +94,7 @@ static void print_answer(const struct command *command, const struct asked *aske
 	case STEERING_TAKEN:
 	case STEERING_FLAWED:
 	case STEERING_UNREAD:
+	case STEERING_ABSENT:
 		break;
 	case STEERING_REFUSED:
 	default:
@@ -108,6 +109,10 @@ static void print_answer(const struct command *command, const struct asked *aske
 		printf("has read %s again", asked->config);
 	else if (asked->answer == STEERING_FLAWED)
 		printf("has read %s again, and some lines are wrong: retrybudget check says which",
+		       asked->config);
+	else if (asked->answer == STEERING_ABSENT)
+		printf("has no configuration file to read: there is no %s, and the built-in "
+		       "defaults stay",
 		       asked->config);
 	else
 		printf("cannot use %s: what was in force stays; retrybudget check says why",
@@ -132,7 +137,7 @@ static int report(const struct command *command, const struct asked *asked)
 	case ASKED_ANSWERED:
 		print_who(asked);
 		print_answer(command, asked);
-		if (asked->answer != STEERING_TAKEN)
+		if (asked->answer != STEERING_TAKEN && asked->answer != STEERING_ABSENT)
 			return 1;
 		return asked_all(asked) ? 0 : EXIT_NOT_YET;
 	case ASKED_OVERWRITTEN:

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A region says who made it, and goes on saying it whoever else maps it. */
+#include "config/current.h"
 #include "region/identity.h"
+#include "region/steering.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,6 +82,42 @@ Test(identity, follows_a_reload_of_its_own)
 	identity_refresh(&region, &config);
 	cr_expect_eq(region.identity.config_hash, 5);
 	cr_expect_eq(region.identity.mode, MODE_ENFORCE);
+}
+
+/* A loop that starts a process for each try: the one that made the share has ended long ago. */
+Test(identity, a_share_follows_the_file_of_its_maker)
+{
+	struct steering_request request = { .mode = MODE_OFF, .number = 1 };
+
+	setenv("RETRYBUDGET_CONFIG", "/nonexistent/a.ini", 1);
+	config_start(false);
+	config.general.mode = MODE_ENFORCE;
+	config.fingerprint = 5;
+	identity_write(&region, SCOPE_USER, &config);
+	region.identity.pid = 1;
+	config.fingerprint = 6;
+	config.general.mode = MODE_OBSERVE;
+	identity_write(&region, SCOPE_USER, &config);
+	cr_expect_eq(region.identity.config_hash, 6);
+	cr_expect_eq(region.identity.mode, MODE_OBSERVE);
+	config.fingerprint = 7;
+	config.general.mode = MODE_ENFORCE;
+	STORE(region.steering.request, steering_word(&request));
+	identity_refresh(&region, &config);
+	cr_expect_eq(region.identity.config_hash, 7);
+	cr_expect_eq(region.identity.mode, MODE_OBSERVE, "an operator has asked for another");
+	STORE(region.steering.request, 0);
+	setenv("RETRYBUDGET", "off", 1);
+	config_start(false);
+	config.fingerprint = 8;
+	identity_refresh(&region, &config);
+	cr_expect_eq(region.identity.config_hash, 8);
+	cr_expect_eq(region.identity.mode, MODE_OBSERVE, "this process alone is off");
+	setenv("RETRYBUDGET_CONFIG", "/nonexistent/b.ini", 1);
+	config_start(false);
+	config.fingerprint = 9;
+	identity_refresh(&region, &config);
+	cr_expect_eq(region.identity.config_hash, 8, "another file");
 }
 
 /* A program may have a name of any length. */

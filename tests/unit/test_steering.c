@@ -169,6 +169,18 @@ Test(steering, reload_reads_what_would_not_be_looked_at)
 	cr_expect_eq(mode_of(0), MODE_OFF, "and the mode is taken all the same");
 }
 
+Test(steering, a_file_that_never_was_is_no_failure)
+{
+	cr_assert(access("/etc/retrybudget.ini", F_OK) != 0, "this machine has one");
+	unsetenv("RETRYBUDGET_CONFIG");
+	config_start(false);
+	identity_write(&region, SCOPE_PROCESS, config_current());
+	ask(MODE_OBSERVE, true, 1);
+	look_in();
+	cr_expect_eq(answer(), STEERING_ABSENT);
+	cr_expect_eq(mode_of(0), MODE_OBSERVE, "the mode is taken");
+}
+
 Test(steering, what_is_unknown_is_refused)
 {
 	struct steering_request request = { STEERING_AS_IN_FILE + 1, false, 5 };
