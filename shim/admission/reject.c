@@ -4,9 +4,9 @@
  *
  * Closing a socket with unread bytes makes the kernel send a reset instead of the end of the stream
  * (RFC 2525, section 2.17), which destroys what the peer has not read yet, except on Linux. So what
- * has come is read first, as far as it is there: to wait for more would hold up the program, unless it
- * has nothing else to do. The kernel's own way (TCP_DEFER_ACCEPT) would change the listening socket
- * for everybody; where the server has set that itself, the request is always there.
+ * has come is read first, as far as it is there: to wait for more would hold up the program, unless
+ * it has nothing else to do. The kernel's own way (TCP_DEFER_ACCEPT) would change the listening
+ * socket for everybody; where the server has set that itself, the request is always there.
  */
 #include "admission/reject.h"
 

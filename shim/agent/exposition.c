@@ -57,12 +57,13 @@ static const struct sample statuses[] = {
 };
 static const struct sample throttled[] = {
 	AT(TOTALS_REFUSED, ",how=\"refused\""),
-	AT(P(waited), ",how=\"held\""),
+	AT(P(held), ",how=\"held\""),
 	AT(P(parked), ",how=\"parked\""),
 };
 static const struct sample would[] = { AT(TOTALS_WOULD, "") };
 static const struct sample avoided[] = { AT(P(avoided), "") };
 static const struct sample exhausted[] = { AT(P(exhausted), "") };
+static const struct sample evicted[] = { AT(P(evicted), "") };
 static const struct sample probes[] = { AT(P(probes), "") };
 static const struct sample refunded[] = { AT(P(mistaken), "") };
 static const struct sample breaker[] = {
@@ -83,6 +84,8 @@ static const struct family_of_samples counters[] = {
 	    would),
 	ROW("retries_avoided_total", "Refused retries that never came to the network.", avoided),
 	ROW("exhausted_total", "Refusals for want of tokens.", exhausted),
+	ROW("evicted_total", "Destinations in use that lost their place, and their budget, to it.",
+	    evicted),
 	ROW("probes_total", "Retries let through without tokens.", probes),
 	ROW("refunded_total", "Retries that proved to be new work, paid back.", refunded),
 	ROW("breaker_changes_total", "Changes of the circuit breaker.", breaker),

@@ -92,7 +92,7 @@ static bool rebuild(struct totals *totals, size_t room, bool stale)
 
 int64_t totals_throttled(const struct series *series)
 {
-	return series->values[TALLY_PLACE(avoided)] + series->values[TALLY_PLACE(waited)];
+	return series->values[TALLY_PLACE(avoided)] + series->values[TALLY_PLACE(held)];
 }
 
 /* A process was read between the one count and the other: a counter that fell by one would be taken

@@ -122,6 +122,7 @@ static __attribute__((noinline)) struct destination *search(int64_t key, bool ma
 			}
 			if (its == 0 || (its | 1) == key) {
 				victim = one;
+				lowest = 0;
 				old = its;
 				break;
 			}
@@ -136,6 +137,10 @@ static __attribute__((noinline)) struct destination *search(int64_t key, bool ma
 		if (!make)
 			return NULL;
 		if (claim(victim, old, key, now)) {
+			if (lowest > 0) {
+				count(&victim->tally.evicted);
+				count(&shim_region->tally.evicted);
+			}
 			*fresh = true;
 			return victim;
 		}
@@ -210,8 +215,8 @@ static void note_address(struct destination *destination, const struct address *
 	STORE(destination->port, address->port);
 }
 
-/* By name. Where a link is to be said the program adds it to the address that it got (a hostent has no
- * room for one), so an address with a scope also goes by the name of the same one without. */
+/* By name. Where a link is to be said the program adds it to the address that it got (a hostent has
+ * no room for one), so an address with a scope also goes by the name of the same one without. */
 static bool find_name(const struct address *address, uint64_t key, int64_t now,
                       struct name_hit *hit)
 {

@@ -166,7 +166,7 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 	if (verdict == ADMITTED_PROBE)
 		TALLY(try, probes);
 	if (waited > 0)
-		TALLY(try, waited);
+		TALLY(try, held);
 	count_wait(shim_region, try->trial.destination, waited);
 	if (try->trial.retry)
 		answer_keep(try,

@@ -103,7 +103,7 @@ enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now)
 		refresh(*now);
 	if (!attempt_open_account(try)) { /* switched off meanwhile, or evicted */
 		if (trial_stands(&try->trial))
-			TALLY(try, waited);
+			TALLY(try, held);
 		return HELD_GOES;
 	}
 	if (end == WAIT_INTERRUPTED)

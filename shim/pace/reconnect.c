@@ -22,8 +22,8 @@ static struct firsts started;
 
 static void count_spread(const struct attempt *try)
 {
-	count(&try->trial.destination->tally.waited);
-	count(&shim_region->tally.waited);
+	count(&try->trial.destination->tally.held);
+	count(&shim_region->tally.held);
 }
 
 static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound)

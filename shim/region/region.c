@@ -44,7 +44,7 @@ _Static_assert(offsetof(struct region, steering) == 16 + sizeof(struct region_id
                        offsetof(struct region, tally) + sizeof(struct tally),
                "one layout");
 _Static_assert(sizeof(struct tally) ==
-                       (7 + FAILURE_COUNT + 2 + 2 + 3 + 3 + REGION_RULES + STATUS_PLACES) * 8 +
+                       (7 + FAILURE_COUNT + 2 + 2 + 4 + 3 + REGION_RULES + STATUS_PLACES) * 8 +
                            3 * sizeof(struct times) &&
                    sizeof(struct times) == (1 + REGION_TIMES) * 8 &&
                    offsetof(struct destination, tally) ==

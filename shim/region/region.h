@@ -78,7 +78,7 @@ struct tally {
 	cell64 attempts;
 	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
 	cell64 successes;
-	cell64 waited;   /* calls that were held or spread, and then went */
+	cell64 held;     /* calls that were held or spread, and then went */
 	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has throttled;
 	                  * in observe: would have been */
 	cell64 probes;   /* retries let through without a token (ADMITTED_PROBE) */
@@ -91,6 +91,8 @@ struct tally {
 	cell64 avoided;     /* of the refused: never came to the network */
 	cell64 parked;      /* of the refused: the program is told later */
 	cell64 exhausted;   /* refusals for want of tokens */
+	cell64 evicted;     /* destinations in use that made room for it: more are tried at a time
+	                     * than there are places */
 	cell64 breaker[3];  /* changes: opened, half-opened, closed */
 	cell64 rules[REGION_RULES];     /* judged by each, but for the first, `quiet` */
 	cell64 statuses[STATUS_PLACES]; /* HTTP statuses that failed, by enum status_place */

@@ -4,8 +4,9 @@
  * For the moments in which a descriptor of ours is open, or a lock of the loader is held. Signals
  * are masked first and unmasked last, or one that was pending could jump out with cancellation off.
  *
- * What a fault raises stays unmasked: masked, it ends the program, though it has a handler. A sandbox
- * may raise SIGSYS for any system call of ours (SECCOMP_RET_TRAP), and its handler answers it.
+ * What a fault raises stays unmasked: masked, it ends the program, though it has a handler. A
+ * sandbox may raise SIGSYS for any system call of ours (SECCOMP_RET_TRAP), and its handler answers
+ * it.
  */
 #ifndef RETRYBUDGET_SYS_SHELTER_H
 #define RETRYBUDGET_SYS_SHELTER_H

@@ -24,7 +24,7 @@ static const struct shape {
 	[COLUMN_ANSWERED] = { "ANSWERED", 9, 2, false },
 	[COLUMN_FAILED] = { "FAILED", 8, 7, false },
 	[COLUMN_REFUSED] = { "REFUSED", 8, 12, false },
-	[COLUMN_WAITED] = { "WAITED", 7, 1, false },
+	[COLUMN_HELD] = { "HELD", 7, 1, false },
 	[COLUMN_TOKENS] = { "TOKENS", 9, 6, false },
 	[COLUMN_STREAK] = { "STREAK", 7, 3, false },
 	[COLUMN_LAST] = { "LAST", 12, 5, true },

@@ -18,11 +18,11 @@ enum column {
 	COLUMN_ANSWERED,
 	COLUMN_FAILED,
 	COLUMN_REFUSED,
-	COLUMN_WAITED,
+	COLUMN_HELD,
 	COLUMN_TOKENS,
 	COLUMN_STREAK,
 	COLUMN_LAST,
-	COLUMN_THROTTLED, /* refused and waited since the look before, as a sparkline */
+	COLUMN_THROTTLED, /* refused and held since the look before, as a sparkline */
 	COLUMNS_ALL,
 };
 

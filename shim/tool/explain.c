@@ -19,7 +19,7 @@ static const char usage[] =
     "\n"
     "Tells the last verdicts on retries: which rule took the attempt for one, what had failed,\n"
     "what was left of the budget, and what would change it. Of one destination in all\n"
-    "processes (db.internal:5432, or db.internal for any port), or of all of one process.\n"
+    "processes (db.internal:5432, db.internal, or :5432), or of all of one process.\n"
     "\n";
 
 static const char after[] =
@@ -230,9 +230,10 @@ int cmd_explain(int argc, char **argv)
 		        strerror(errno));
 		return 1;
 	}
-	if (explaining.printed == 0)
-		fprintf(stderr, "retrybudget: explain: %s%s\n",
-		        pid ? process_missed(pid) : "no such destination or program",
-		        !pid && unreadable ? ", or it is another user's" : "");
+	if (explaining.printed == 0 && pid)
+		process_say_missed("explain", pid);
+	else if (explaining.printed == 0)
+		fprintf(stderr, "retrybudget: explain: no such destination or program%s\n",
+		        unreadable ? ", or it is another user's" : "");
 	return fflush(stdout) != 0 || explaining.printed == 0 ? 1 : 0;
 }

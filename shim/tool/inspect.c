@@ -17,17 +17,20 @@
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
 static const char usage[] =
-    "usage: retrybudget inspect CMD\n"
+    "usage: retrybudget inspect CMD | PROG\n"
     "       retrybudget inspect PID\n"
     "       retrybudget inspect --all\n"
     "\n"
     "Tells whether the library will reach a program, and why if it will not. CMD is\n"
-    "looked for as `retrybudget run` would. A number that is no command is a running\n"
-    "process: its program is inspected, and whether the library is loaded in it, with which\n"
-    "configuration and mode. --all lists every process that could be reached and is not.\n"
+    "looked for as `retrybudget run` would; processes that run it, or have that name, are\n"
+    "listed, and whether the library is loaded in each. A number that is no command is a\n"
+    "running process: its program is inspected, and whether the library is loaded in it,\n"
+    "with which configuration and mode. --all lists every process that could be reached\n"
+    "and is not.\n"
     "\n"
-    "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID: 0 if the\n"
-    "library is loaded, 1 if not. 125 for a wrong usage, or if it cannot be told.\n";
+    "Exit status of CMD: 0 if the library will reach it, 1 if not. Of PID, and of PROG,\n"
+    "a name that only processes have: 0 if the library is loaded in all, 1 if not. 125\n"
+    "for a wrong usage, or if it cannot be told.\n";
 
 int inspect_is_loaded(const char *pid)
 {
@@ -95,6 +98,20 @@ static int inspect_process(const char *pid, struct reach *verdict)
 	return loaded ? 0 : 1;
 }
 
+/* Of a name that is no command here, as of a daemon that was started by its path, the processes
+ * tell all there is to tell. */
+static int inspect_command(const char *command, struct reach *verdict)
+{
+	struct running running;
+
+	reach_command(command, verdict);
+	running = inspect_running(command);
+	if (verdict->code == EXIT_NOT_FOUND && running.count > 0)
+		return running.loaded == running.count ? 0 : 1;
+	print_verdict(verdict, command);
+	return verdict->code ? 1 : 0;
+}
+
 int cmd_inspect(int argc, char **argv)
 {
 	static struct reach verdict; /* some kilobytes */
@@ -113,9 +130,7 @@ int cmd_inspect(int argc, char **argv)
 	if (is_process(argv[1])) {
 		result = inspect_process(argv[1], &verdict);
 	} else {
-		reach_command(argv[1], &verdict);
-		print_verdict(&verdict, argv[1]);
-		result = verdict.code ? 1 : 0;
+		result = inspect_command(argv[1], &verdict);
 	}
 	return fflush(stdout) ? EXIT_OWN : result;
 }

@@ -220,6 +220,14 @@ void processes_free(struct processes *found)
 	*found = (struct processes) { 0 };
 }
 
+void process_say_missed(const char *command, pid_t pid)
+{
+	fprintf(stderr, "retrybudget: %s: %s", command, process_missed(pid));
+	if (pid <= UINT16_MAX)
+		fprintf(stderr, " (port %d is written :%d)", (int)pid, (int)pid);
+	fputc('\n', stderr);
+}
+
 const char *process_missed(pid_t pid)
 {
 	char file[64];

@@ -42,6 +42,9 @@ pid_t process_number(const char *word);
  * without the library. */
 const char *process_missed(pid_t pid);
 
+/* Says so of a command whose number may have been meant for a port. */
+void process_say_missed(const char *command, pid_t pid);
+
 /* True if the number still is the same process's. */
 bool process_lives(const struct process *process);
 

@@ -81,7 +81,7 @@ static int64_t throttled(const struct tally *tally)
 {
 	int64_t refused = LOAD(tally->refused), sum;
 
-	return __builtin_add_overflow(refused, LOAD(tally->waited), &sum) ? INT64_MAX : sum;
+	return __builtin_add_overflow(refused, LOAD(tally->held), &sum) ? INT64_MAX : sum;
 }
 
 static void list_one(const struct command *command, const struct share *share)

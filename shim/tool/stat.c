@@ -19,13 +19,13 @@ static const char usage[] =
     "usage: retrybudget stat [--json] [--watch[=SECONDS]] [PID | PROG | DEST]\n"
     "\n"
     "Prints what the library has counted in running processes: of one process, of those\n"
-    "of one program, or of one destination (db.internal:5432, or db.internal for any\n"
-    "port). Processes that share a budget are one row.\n"
+    "of one program, or of one destination (db.internal:5432, db.internal for any port,\n"
+    ":5432 for any host). Processes that share a budget are one row.\n"
     "\n";
 
 static const char after[] =
     "\n"
-    "REFUSED are calls that were not let through, WAITED those that were held first; TOKENS\n"
+    "REFUSED are calls that were not let through, HELD those that were, and then went; TOKENS\n"
     "are what was left at the last change, of how many. retrybudget(1) explains the rest.\n"
     "Other users' processes can be read by root, or with CAP_SYS_PTRACE.\n"
     "\n"
@@ -94,13 +94,13 @@ const char *stat_set(const struct family *family, size_t *pending)
 	return stat_mode(request.mode);
 }
 
-/* The whole name, or what stands before its port. */
+/* The whole name, or what stands before its port, or that with its colon. */
 static bool is_destination(const char *name, const char *wanted)
 {
 	const char *shown = family_text(name, REGION_NAME), *port = strrchr(shown, ':');
 	size_t n = strlen(wanted);
 
-	return strcmp(shown, wanted) == 0 ||
+	return strcmp(shown, wanted) == 0 || (port && strcmp(port, wanted) == 0) ||
 	       (port && (size_t)(port - shown) == n && strncmp(shown, wanted, n) == 0);
 }
 
@@ -199,6 +199,16 @@ static int say_usage(FILE *out)
 	return options_usage("stat", usage, after, out);
 }
 
+static void say_nothing_found(const struct request *request)
+{
+	if (request->pid)
+		process_say_missed("stat", request->pid);
+	else
+		fprintf(stderr, "retrybudget: stat: %s\n",
+		        request->wanted ? "no such process, program or destination"
+		                        : "no process runs under the library");
+}
+
 int cmd_stat(int argc, char **argv)
 {
 	struct request request = { .printer = &stat_table };
@@ -239,10 +249,7 @@ int cmd_stat(int argc, char **argv)
 		return watch(&request);
 	result = print_once(&request);
 	if (result == NOTHING && request.printer == &stat_table)
-		fprintf(stderr, "retrybudget: stat: %s\n",
-		        request.pid      ? process_missed(request.pid)
-		        : request.wanted ? "no such process, program or destination"
-		                         : "no process runs under the library");
+		say_nothing_found(&request);
 	if (result == NOTHING)
 		result = request.wanted ? 1 : 0;
 	return fflush(stdout) ? 1 : result;

@@ -67,13 +67,14 @@ static void put_tally(json_t *object, const struct tally *tally)
 	put(object, "attempts", LOAD(tally->attempts));
 	put(object, "retries", LOAD(tally->retries));
 	put(object, "successes", LOAD(tally->successes));
-	put(object, "waited", LOAD(tally->waited));
+	put(object, "held", LOAD(tally->held));
 	put(object, "refused", LOAD(tally->refused));
 	put(object, "probes", LOAD(tally->probes));
 	put(object, "mistaken", LOAD(tally->mistaken));
 	put(object, "avoided", LOAD(tally->avoided));
 	put(object, "parked", LOAD(tally->parked));
 	put(object, "exhausted", LOAD(tally->exhausted));
+	put(object, "evicted", LOAD(tally->evicted));
 	json_object_set_new(object, "answered", kinds(tally->answered));
 	json_object_set_new(object, "failed", kinds(tally->failed));
 	for (int i = FAILURE_NONE + 1; i < FAILURE_COUNT; i++)

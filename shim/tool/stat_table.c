@@ -67,7 +67,7 @@ static void print_row(const struct family *family, const char *name, const struc
 		[COLUMN_ANSWERED] = number(COLUMN_ANSWERED, stat_sum(tally->answered, 2)),
 		[COLUMN_FAILED] = number(COLUMN_FAILED, stat_sum(tally->failed, 2)),
 		[COLUMN_REFUSED] = number(COLUMN_REFUSED, LOAD(tally->refused)),
-		[COLUMN_WAITED] = number(COLUMN_WAITED, LOAD(tally->waited)),
+		[COLUMN_HELD] = number(COLUMN_HELD, LOAD(tally->held)),
 		[COLUMN_TOKENS] = stat_level(bucket),
 	};
 

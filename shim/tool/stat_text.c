@@ -145,6 +145,12 @@ void stat_print_identity(FILE *out, const struct family *family)
 		fprintf(out, "configuration: built-in defaults; %s was not read\n",
 		        family_text(identity->config, REGION_PATH));
 	print_mode(out, family);
+	if (LOAD(region->tally.evicted) > 0)
+		fprintf(out,
+		        "evicted: %" PRId64
+		        " destinations in use, for there are %d places: the budget "
+		        "of one that comes back begins anew\n",
+		        LOAD(region->tally.evicted), REGION_DESTINATIONS);
 	if (LOAD(region->faults) > 0 || LOAD(region->lost_records) > 0)
 		fprintf(out, "lost records: %" PRId64 ", faults: %" PRId64 "\n",
 		        LOAD(region->lost_records), LOAD(region->faults));

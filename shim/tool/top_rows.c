@@ -96,7 +96,7 @@ static void add(struct collecting *collecting, const struct family *family, cons
 	row->values[COLUMN_ANSWERED] = stat_sum(tally->answered, 2);
 	row->values[COLUMN_FAILED] = stat_sum(tally->failed, 2);
 	row->values[COLUMN_REFUSED] = LOAD(tally->refused);
-	row->values[COLUMN_WAITED] = LOAD(tally->waited);
+	row->values[COLUMN_HELD] = LOAD(tally->held);
 	row->values[COLUMN_TOKENS] = stat_tokens(bucket, &tokens, &capacity) ? tokens : INT64_MAX;
 	streak = one ? LOAD(one->budget.streak) : 0;
 	row->values[COLUMN_STREAK] = streak > 0 ? streak : 0;
@@ -162,7 +162,7 @@ static int64_t throttled(const struct top_row *row)
 {
 	int64_t sum;
 
-	return __builtin_add_overflow(row->values[COLUMN_REFUSED], row->values[COLUMN_WAITED], &sum)
+	return __builtin_add_overflow(row->values[COLUMN_REFUSED], row->values[COLUMN_HELD], &sum)
 	           ? INT64_MAX
 	           : sum;
 }

@@ -171,9 +171,9 @@ void top_print_detail(FILE *out, const struct family *family, const struct desti
 		print_budget(out, one, now);
 	fprintf(out,
 	        "\njudged\n    attempts %" PRId64 ": new or unclear %" PRId64 ", retries %" PRId64
-	        "; probes %" PRId64 ", mistaken %" PRId64 ", waited %" PRId64 "\n",
+	        "; probes %" PRId64 ", mistaken %" PRId64 "; held %" PRId64 "\n",
 	        attempts, attempts > retries ? attempts - retries : 0, retries, LOAD(tally->probes),
-	        LOAD(tally->mistaken), LOAD(tally->waited));
+	        LOAD(tally->mistaken), LOAD(tally->held));
 	print_rules(out, tally);
 	stat_print_tally(out, one ? family_text(one->name, REGION_NAME) : "(all)", tally);
 	print_histogram(out, "delays drawn for repeats", &tally->delays);

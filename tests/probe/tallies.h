@@ -46,7 +46,7 @@ static inline void tell_tally(const char *who, const struct tally *tally)
 	printf("# %s: attempts=%ld retries=%ld successes=%ld waited=%ld refused=%ld timeout=%ld "
 	       "reset=%ld dropped=%ld failures=%ld\n",
 	       who, (long)tally->attempts, (long)tally->retries, (long)tally->successes,
-	       (long)tally->waited, (long)tally->refused, (long)tally->failures[FAILURE_TIMEOUT],
+	       (long)tally->held, (long)tally->refused, (long)tally->failures[FAILURE_TIMEOUT],
 	       (long)tally->failures[FAILURE_RESET], (long)tally->failures[FAILURE_DROPPED],
 	       (long)(tally->failures[1] + tally->failures[2] + tally->failures[3] +
 	              tally->failures[4] + tally->failures[5] + tally->failures[6] +

@@ -234,6 +234,27 @@ Test(destinations, an_evicted_slot_starts_afresh)
 	cr_assert_eq(slot->tally.attempts, 0);
 }
 
+Test(destinations, who_loses_its_place_while_in_use_is_counted)
+{
+	struct address address = { .port = 80 };
+	struct name_hit hit;
+	int places = 0;
+
+	for (int i = 0; i < REGION_DESTINATIONS * 2; i++) {
+		address.bytes[0] = (uint8_t)i;
+		address.bytes[1] = (uint8_t)(i >> 8);
+		destination_of(&address, &hit, 1);
+	}
+	cr_expect_geq(shim_region->tally.evicted, REGION_DESTINATIONS);
+	for (int i = 0; i < REGION_DESTINATIONS; i++)
+		places += shim_region->destinations[i].tally.evicted > 0;
+	cr_expect_gt(places, 0, "it says for whom");
+	STORE(shim_region->tally.evicted, 0);
+	address.bytes[2] = 1;
+	destination_of(&address, &hit, NAMES_HORIZON + 2);
+	cr_expect_eq(shim_region->tally.evicted, 0, "that one had been left alone");
+}
+
 Test(destinations, the_policy_is_found_by_name_and_by_address)
 {
 	struct account account;

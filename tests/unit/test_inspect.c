@@ -12,6 +12,12 @@ void inspect_settings(pid_t pid) /* needs regions */
 	(void)pid;
 }
 
+struct running inspect_running(const char *command)
+{
+	(void)command;
+	return (struct running) { 0 };
+}
+
 int inspect_all(void)
 {
 	return 0;

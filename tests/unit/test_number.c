@@ -170,7 +170,7 @@ Test(number, of_another_socket_gets_no_reconnect_that_was_spread)
 {
 	begin_reconnect();
 	expect_gone();
-	cr_expect_eq(try.trial.destination->tally.waited, 1);
+	cr_expect_eq(try.trial.destination->tally.held, 1);
 }
 
 Test(number, of_the_same_socket_gets_the_reconnect)
@@ -178,5 +178,5 @@ Test(number, of_the_same_socket_gets_the_reconnect)
 	begin_reconnect();
 	cr_expect(connect_beside(dup(host)));
 	cr_expect_eq(arrived(WAIT_MS), 1);
-	cr_expect_eq(try.trial.destination->tally.waited, 1);
+	cr_expect_eq(try.trial.destination->tally.held, 1);
 }

@@ -79,7 +79,7 @@ Test(rate, holds_who_may_go_in_a_moment)
 
 	bounded(TOKENS(200), 1000)->hold = 50 * NS_PER_MS; /* one in 5 ms */
 	cr_expect_eq(connects(&server, 10, 0), 10);
-	cr_expect_gt(destination_at_port(&server)->tally.waited, 0);
+	cr_expect_gt(destination_at_port(&server)->tally.held, 0);
 }
 
 Test(rate, takes_no_token_of_a_retry_that_it_refuses)
@@ -109,7 +109,7 @@ Test(rate, of_starts_is_spread_once_a_process)
 	policy->start_burst = 1;
 	policy->bounds_first = 1;
 	connects(&server, 1, 0);
-	cr_expect_eq(destination_at_port(&server)->tally.waited, 0, "one may go");
+	cr_expect_eq(destination_at_port(&server)->tally.held, 0, "one may go");
 	for (int i = 0; i < 3; i++) { /* of which none starts */
 		began = monotonic();
 		connects(&server, 1, 0);
@@ -126,7 +126,7 @@ Test(rate, of_starts_is_spread_once_a_process)
 		waitpid(child, NULL, 0);
 	}
 	/* Of what comes in one second all but one; on the edge of two there is one more. */
-	cr_expect(destination_at_port(&server)->tally.waited >= 3 &&
-	              destination_at_port(&server)->tally.waited <= 5,
-	          "%d", (int)destination_at_port(&server)->tally.waited);
+	cr_expect(destination_at_port(&server)->tally.held >= 3 &&
+	              destination_at_port(&server)->tally.held <= 5,
+	          "%d", (int)destination_at_port(&server)->tally.held);
 }
