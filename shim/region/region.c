@@ -50,8 +50,9 @@ _Static_assert(sizeof(struct tally) ==
                    offsetof(struct destination, tally) ==
                        offsetof(struct destination, budget) + sizeof(struct budget) +
                            (1 + REGION_DECISIONS * REGION_DECISION_WORDS) * 8 &&
-                   offsetof(struct destination, policy) ==
-                       offsetof(struct destination, tally) + sizeof(struct tally) &&
+                   offsetof(struct destination, policy) == offsetof(struct destination, tally) +
+                                                               sizeof(struct tally) + 8 +
+                                                               REGION_SITES * REGION_SITE &&
                    offsetof(struct destination, name) ==
                        offsetof(struct destination, policy) + REGION_LABEL &&
                    sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&

@@ -28,6 +28,8 @@
 #define REGION_PROGRAM        64
 #define REGION_PATH           256
 #define REGION_LABEL          64 /* of a section of the configuration, and a NUL */
+#define REGION_SITES          3
+#define REGION_SITE           128 /* of a call site, and a NUL */
 #define REGION_NAME           288 /* a 253-byte host name, a port, or a unix socket path, and a NUL */
 
 /*
@@ -155,6 +157,8 @@ struct destination {
 	cell64 decided;                                    /* verdicts so far */
 	struct decision_place decisions[REGION_DECISIONS]; /* the last of them */
 	struct tally tally;
+	cell64 sited; /* call sites so far; see region/sites.h */
+	char sites[REGION_SITES][REGION_SITE];
 	char policy[REGION_LABEL]; /* label of its section, by whoever looked it up last */
 	char name[REGION_NAME];    /* NUL-terminated */
 };

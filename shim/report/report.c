@@ -7,6 +7,7 @@
 #include "report/report.h"
 
 #include "report/callsite.h"
+#include "region/sites.h"
 #include "report/limit.h"
 #include "report/send.h"
 #include "sys/fault.h"
@@ -50,6 +51,7 @@ static __attribute__((noinline)) bool write_with_site(const struct log_settings 
 	char site[SITE_MAX];
 
 	callsite_format(site, sizeof(site), settings->trace);
+	site_keep(record->destination, site);
 	return write_record(settings, record, told, site);
 }
 

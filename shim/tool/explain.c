@@ -5,6 +5,7 @@
 #include "region/decisions.h"
 #include "report/record.h"
 #include "tool/options.h"
+#include "tool/called_from.h"
 #include "tool/stat.h"
 #include "tool/tool.h"
 
@@ -167,6 +168,8 @@ static void explain(struct explaining *explaining, const struct family *family,
 	       family_text(of->name, REGION_NAME), family_program(family), stat_pids(family),
 	       stat_mode_of(family), stat_level(&of->budget.bucket));
 	print_gate(of, explaining->now);
+	if (!called_from_print(stdout, "  ", family, of) && LOAD(of->budget.streak) > 0)
+		puts("  which code calls is not known: [log] trace = 4 tells");
 	for (int i = 0; i < REGION_DECISIONS; i++) {
 		if (!decision_get(of, i, &decision))
 			continue;

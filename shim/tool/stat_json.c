@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget stat --json`: one object, of which each region is written as soon as it is read. */
+#include "region/sites.h"
 #include "report/record.h"
 #include "tool/stat.h"
 
@@ -103,6 +104,19 @@ static void put_tokens(json_t *object, const struct bucket *bucket)
 	                    known ? json_real((double)capacity / 1000) : json_null());
 }
 
+static void put_sites(json_t *object, const struct destination *one)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < REGION_SITES; i++) {
+		const char *site = site_get(one, i);
+
+		if (site)
+			json_array_append_new(list, json_string(family_text(site, REGION_SITE)));
+	}
+	json_object_set_new(object, "sites", list);
+}
+
 static json_t *destination_json(const struct destination *one)
 {
 	json_t *object = json_object();
@@ -112,6 +126,7 @@ static json_t *destination_json(const struct destination *one)
 	put_text(object, "policy", family_text(one->policy, REGION_LABEL));
 	put_tally(object, &one->tally);
 	put_tokens(object, &one->budget.bucket);
+	put_sites(object, one);
 	put(object, "streak", streak > 0 ? streak : 0);
 	put_text(object, "last_failure",
 	         last > 0 && last < FAILURE_COUNT ? failure_name((enum failure)last) : NULL);

@@ -3,6 +3,7 @@
 #include "tool/top.h"
 
 #include "dest/rules.h"
+#include "tool/called_from.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -175,6 +176,8 @@ void top_print_detail(FILE *out, const struct family *family, const struct desti
 	        attempts, attempts > retries ? attempts - retries : 0, retries, LOAD(tally->probes),
 	        LOAD(tally->mistaken), LOAD(tally->held));
 	print_rules(out, tally);
+	if (one)
+		(void)called_from_print(out, "    ", family, one);
 	stat_print_tally(out, one ? family_text(one->name, REGION_NAME) : "(all)", tally);
 	print_histogram(out, "delays drawn for repeats", &tally->delays);
 	print_histogram(out, "waits of calls that were held", &tally->waits);
