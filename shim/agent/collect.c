@@ -65,7 +65,7 @@ bool collect(struct totals *totals, struct round *round)
 	totals_begin(totals);
 	if (!families_visit(0, add_family, &work, &unreadable))
 		return false;
-	totals_finish(totals);
+	totals_finish(totals, seconds_now(CLOCK_MONOTONIC));
 	round->unreadable += unreadable;
 	round->seconds = seconds_now(CLOCK_MONOTONIC) - began;
 	round->at = seconds_now(CLOCK_REALTIME);

@@ -103,12 +103,12 @@ static const char *failure_word(int64_t failure)
 	return failure > 0 && failure < FAILURE_COUNT ? words[failure] : "";
 }
 
-/* Throttled in the last rounds. */
-static int64_t recent_of(const struct series *series, int rounds)
+/* Throttled in the last points of time. */
+static int64_t recent_of(const struct series *series, int points)
 {
 	int64_t sum = 0;
 
-	for (int i = TOTALS_RECENT - rounds; i < TOTALS_RECENT; i++)
+	for (int i = TOTALS_RECENT - points; i < TOTALS_RECENT; i++)
 		sum += greater(series->recent[i], 0);
 	return sum;
 }
@@ -134,19 +134,21 @@ static void put_state(const struct series *series, FILE *out)
 		fputs("<td data-label=\"State\" class=\"ok\">quiet</td>", out);
 }
 
+/* Without the last point, which is not over: it would seem to fall. */
 static void put_sparkline(const struct series *series, FILE *out)
 {
+	const int shown = TOTALS_RECENT - 1;
 	int64_t most = 1;
 
-	for (int i = 0; i < TOTALS_RECENT; i++)
+	for (int i = 0; i < shown; i++)
 		most = greater(most, series->recent[i]);
 	fprintf(out,
 	        "<td data-label=\"Throttled lately\" data-value=\"%" PRId64 "\"><svg viewBox=\"0 0 "
 	        "%d 20\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"throttled: %" PRId64
-	        " in the last %d rounds\"><polyline points=\"",
-	        recent_of(series, TOTALS_RECENT), TOTALS_RECENT, recent_of(series, TOTALS_RECENT),
-	        TOTALS_RECENT);
-	for (int i = 0; i < TOTALS_RECENT; i++)
+	        " in the last %d minutes\"><polyline points=\"",
+	        recent_of(series, TOTALS_RECENT), shown, recent_of(series, TOTALS_RECENT),
+	        TOTALS_RECENT * TOTALS_POINT / 60);
+	for (int i = 0; i < shown; i++)
 		fprintf(out, "%d,%.1f ", i,
 		        19 - 18 * (double)greater(series->recent[i], 0) / (double)most);
 	fputs("\"/></svg></td>", out);

@@ -112,22 +112,37 @@ static void note_differences(struct series *series)
 	series->would_before = values[TOTALS_WOULD];
 }
 
-static void note_recent(struct series *series)
+/* Points that are over since the one that is under way began; the next is then under way. */
+static size_t points_over(struct totals *totals, double now)
+{
+	double over = (now - totals->point_began) / TOTALS_POINT;
+
+	if (totals->round <= 1 || over < 0 || over >= TOTALS_RECENT) {
+		totals->point_began = now;
+		return TOTALS_RECENT;
+	}
+	totals->point_began += (double)(size_t)over * TOTALS_POINT;
+	return (size_t)over;
+}
+
+static void note_recent(struct series *series, size_t over)
 {
 	int64_t sum = totals_throttled(series);
+	size_t kept = TOTALS_RECENT - over;
 
-	memmove(series->recent, series->recent + 1, sizeof(series->recent) - sizeof(int64_t));
-	series->recent[TOTALS_RECENT - 1] = sum - series->throttled_before;
+	memmove(series->recent, series->recent + over, kept * sizeof(int64_t));
+	memset(series->recent + kept, 0, over * sizeof(int64_t));
+	series->recent[TOTALS_RECENT - 1] += sum - series->throttled_before;
 	series->throttled_before = sum;
 }
 
-void totals_finish(struct totals *totals)
+void totals_finish(struct totals *totals, double now)
 {
-	size_t live = 0, room = FIRST_ROOM;
+	size_t live = 0, room = FIRST_ROOM, over = points_over(totals, now);
 
 	for (size_t i = 0; i < totals->count; i++) {
 		note_differences(&totals->series[i]);
-		note_recent(&totals->series[i]);
+		note_recent(&totals->series[i], over);
 	}
 	for (size_t i = 0; i < totals->last_room; i++)
 		live += totals->last[i].key != 0 && totals->last[i].round == totals->round;

@@ -24,6 +24,7 @@ enum {
 };
 
 #define TOTALS_RECENT 60
+#define TOTALS_POINT  10 /* s that each of them stands for */
 
 /* One program at one destination, under one policy. */
 struct series {
@@ -39,7 +40,7 @@ struct series {
 	int64_t throttled_before;      /* at the end of the last round */
 	int64_t would_before;          /* likewise, of what would have been refused */
 	bool observed;                 /* some would have been in the last round */
-	int64_t recent[TOTALS_RECENT]; /* throttled in each of the last rounds, the newest last */
+	int64_t recent[TOTALS_RECENT]; /* throttled in each point of time, the last not over yet */
 };
 
 struct totals {
@@ -50,15 +51,17 @@ struct totals {
 	struct last *last;
 	size_t last_count, last_room;
 	uint64_t round;
+	double point_began; /* s */
 };
 
 /* most: series kept, >= 1. False: no memory. */
 bool totals_start(struct totals *totals, size_t most);
 void totals_end(struct totals *totals);
 
-/* A round over all regions begins; those that do not come in it are forgotten at its end. */
+/* A round over all regions begins; those that do not come in it are forgotten at its end. Rounds
+ * come when they are asked for as well: now, in s, tells how much time each stands for. */
 void totals_begin(struct totals *totals);
-void totals_finish(struct totals *totals);
+void totals_finish(struct totals *totals, double now);
 
 /* What was read of one destination. region: tells this region from all others, for as long as it
  * exists; slot: of the destination. Numbers below 0 count as 0. */

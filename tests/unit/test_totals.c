@@ -38,7 +38,7 @@ Test(totals, what_has_come_since_is_added)
 	for (int64_t attempts = 5; attempts <= 20; attempts += 5) {
 		totals_begin(&totals);
 		read_once(1, attempts);
-		totals_finish(&totals);
+		totals_finish(&totals, 0);
 		cr_expect_eq(attempts_of(1), attempts);
 	}
 }
@@ -58,7 +58,7 @@ Test(totals, differences_never_fall)
 		one.tally.avoided = steps[i][1];
 		one.tally.parked = steps[i][2];
 		read_once(1, 100);
-		totals_finish(&totals);
+		totals_finish(&totals, 0);
 		cr_expect_eq(totals.series[1].values[TOTALS_REFUSED], steps[i][3], "%zu", i);
 		cr_expect_eq(totals.series[1].values[TOTALS_WOULD], steps[i][4], "%zu", i);
 	}
@@ -70,11 +70,11 @@ Test(totals, another_policy_is_another_series)
 	strcpy(one.policy, "db");
 	totals_begin(&totals);
 	read_once(1, 5);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	strcpy(one.policy, "orders");
 	totals_begin(&totals);
 	read_once(1, 9);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_assert_eq(totals.count, 3);
 	cr_expect_str_eq(totals.series[1].policy, "db");
 	cr_expect_eq(attempts_of(1), 5);
@@ -84,7 +84,7 @@ Test(totals, another_policy_is_another_series)
 	memset(one.policy, 'x', sizeof(one.policy)); /* without an end */
 	totals_begin(&totals);
 	read_once(1, 10);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(0), 1, "there is room for two");
 }
 
@@ -93,10 +93,10 @@ Test(totals, a_process_that_ends_leaves_what_it_counted)
 	totals_begin(&totals);
 	read_once(1, 7);
 	read_once(2, 3);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	totals_begin(&totals);
 	read_once(2, 4);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), 11);
 	cr_expect_eq(totals.series[1].processes, 1);
 	cr_expect_eq(totals.last_count, 1, "the other is forgotten");
@@ -106,18 +106,18 @@ Test(totals, a_slot_that_was_taken_anew_begins_anew)
 {
 	totals_begin(&totals);
 	read_once(1, 100);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	totals_begin(&totals);
 	read_once(1, 2);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), 102);
 	totals_begin(&totals);
 	read_once(1, INT64_MIN);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), 102, "garbage counts nothing");
 	totals_begin(&totals);
 	read_once(1, INT64_MAX);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), INT64_MAX, "and runs over nowhere");
 }
 
@@ -128,7 +128,7 @@ Test(totals, what_finds_no_place_is_other)
 		snprintf(one.name, sizeof(one.name), "host%d:80", i);
 		read_once(1, 10);
 	}
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(totals.count, 3);
 	cr_expect_eq(attempts_of(0), 30);
 	cr_expect_str_eq(totals.series[2].destination, "host1:80");
@@ -139,7 +139,7 @@ Test(totals, a_name_without_an_end_is_cut)
 	memset(one.name, 'x', sizeof(one.name));
 	totals_begin(&totals);
 	read_once(1, 1);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(strlen(totals.series[1].destination), REGION_NAME);
 }
 
@@ -149,12 +149,35 @@ Test(totals, many_regions_are_kept_apart)
 		totals_begin(&totals);
 		for (uint64_t region = 1; region <= 3000; region++)
 			read_once(region, round);
-		totals_finish(&totals);
+		totals_finish(&totals, 0);
 	}
 	cr_expect_eq(attempts_of(1), 9000);
 	cr_expect_eq(totals.series[1].processes, 3000);
 	totals_begin(&totals);
-	totals_finish(&totals);
+	totals_finish(&totals, 0);
 	cr_expect_eq(totals.last_count, 0);
 	cr_expect_eq(attempts_of(1), 9000);
+}
+
+/* A page that is looked at makes rounds of its own: each point is of as much time as the others. */
+Test(totals, points_of_time_are_alike_whenever_rounds_come)
+{
+	static const double rounds[] = { 100, 105, 111, 112, 113, 121 };
+	const int64_t *recent;
+
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++) {
+		totals_begin(&totals);
+		one.tally.avoided = (int64_t)i * 10;
+		read_once(1, 100);
+		totals_finish(&totals, rounds[i]);
+	}
+	recent = totals.series[1].recent;
+	cr_expect_eq(recent[TOTALS_RECENT - 3], 10, "100 to 110");
+	cr_expect_eq(recent[TOTALS_RECENT - 2], 30, "110 to 120");
+	cr_expect_eq(recent[TOTALS_RECENT - 1], 10, "since 120");
+	totals_begin(&totals);
+	totals_finish(&totals, 100 + TOTALS_RECENT * TOTALS_POINT);
+	cr_expect_eq(recent[0], 30, "the oldest that is shown");
+	cr_expect_eq(recent[1], 10);
+	cr_expect_eq(recent[2], 0);
 }
