@@ -92,7 +92,7 @@ static int print_batch(struct top *top, const struct request *request, bool utf8
 	for (long i = 0; i < request->batch; i++) {
 		if (i > 0)
 			stat_pause(request->seconds);
-		if (!top_look(top)) {
+		if (!top_look(top, false)) {
 			fprintf(stderr, "retrybudget: top: cannot look at processes: %s\n",
 			        strerror(errno));
 			return 1;

@@ -23,7 +23,7 @@ struct top_row {
 	pid_t pid;                   /* who can be asked */
 	char cells[COLUMNS_ALL][32]; /* of columns that are words */
 	int64_t values[COLUMNS_ALL]; /* of columns that are numbers; TOKENS: mt, INT64_MAX = full */
-	int64_t history[TOP_HISTORY]; /* throttled, the last look at the end */
+	int64_t history[TOP_HISTORY]; /* throttled, since the last look at the end */
 	int looks;                    /* how many of them there are */
 	int gone;                     /* looks since its process ended, 0 = it lives */
 	bool readable;                /* else the name is why not */
@@ -49,8 +49,10 @@ struct top {
 	struct top_detail detail;
 };
 
-/* Looks at all processes. False with errno if that cannot be done; what was known stays. */
-bool top_look(struct top *top);
+/* Looks at all processes. early: a look in between, which begins no new point of the sparklines,
+ * for each is of as much time as the others. False with errno if that cannot be done; what was
+ * known stays. */
+bool top_look(struct top *top, bool early);
 
 /* Puts the rows in order. */
 void top_sort(struct top *top);

@@ -13,6 +13,7 @@ struct collecting {
 	size_t count, room, regions;
 	int64_t now;
 	bool failed; /* no memory */
+	bool early;
 };
 
 static int compare_keys(const struct top_key *a, const struct top_key *b)
@@ -167,14 +168,18 @@ static int64_t throttled(const struct top_row *row)
 	           : sum;
 }
 
-static void take_history(struct top_row *row, const struct top_row *before)
+static void take_history(struct top_row *row, const struct top_row *before, bool early)
 {
 	int64_t change = throttled(row) - throttled(before);
+	int step = early ? 0 : 1;
 
-	memcpy(row->history, before->history + 1, sizeof(row->history) - sizeof(*row->history));
+	memcpy(row->history, before->history + step,
+	       sizeof(row->history) - (size_t)step * sizeof(*row->history));
+	if (!early)
+		row->history[TOP_HISTORY - 1] = 0;
 	/* A slot that was emptied meanwhile counts from 0. */
-	row->history[TOP_HISTORY - 1] = change > 0 ? change : 0;
-	row->looks = before->looks < TOP_HISTORY ? before->looks + 1 : TOP_HISTORY;
+	row->history[TOP_HISTORY - 1] += change > 0 ? change : 0;
+	row->looks = before->looks < TOP_HISTORY ? before->looks + step : TOP_HISTORY;
 	row->values[COLUMN_THROTTLED] = row->history[TOP_HISTORY - 1];
 }
 
@@ -197,6 +202,8 @@ static bool keep_gone(struct collecting *collecting, struct top_row *row, bool l
 	kept = &collecting->rows[collecting->count++];
 	*kept = *row;
 	row->name = NULL;
+	if (collecting->early && kept->gone > 0)
+		return true;
 	kept->gone++;
 	memmove(kept->history, kept->history + 1, sizeof(kept->history) - sizeof(*kept->history));
 	kept->history[TOP_HISTORY - 1] = kept->values[COLUMN_THROTTLED] = 0;
@@ -215,7 +222,7 @@ static void merge(struct collecting *collecting, struct top_row *before, size_t 
 		while (next < found && compare_identity(&collecting->rows[next], &before[i]) < 0)
 			next++;
 		if (next < found && compare_identity(&collecting->rows[next], &before[i]) == 0) {
-			take_history(&collecting->rows[next], &before[i]);
+			take_history(&collecting->rows[next], &before[i], collecting->early);
 			continue;
 		}
 		lives = (next < found &&
@@ -233,9 +240,9 @@ static void free_rows(struct top_row *rows, size_t count)
 	free(rows);
 }
 
-bool top_look(struct top *top)
+bool top_look(struct top *top, bool early)
 {
-	struct collecting collecting = { .top = top };
+	struct collecting collecting = { .top = top, .early = early };
 	struct timespec now;
 	size_t unreadable;
 

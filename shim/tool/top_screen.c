@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen of `retrybudget top`. */
+/* The screen of `retrybudget top`: what its keys do. */
 #include "tool/top.h"
 
 #ifdef WITHOUT_NCURSES
@@ -11,48 +11,13 @@ int top_screen(struct top *top, double seconds, bool utf8)
 }
 #else
 
-#define NCURSES_WIDECHAR 1
+#include "tool/top_draw.h"
+
 #include <curses.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <wchar.h>
-
-#define LINE_CELLS 1024
-#define HEAD_LINES 3 /* state, an empty or message line, headings */
-
-static const char help[] =
-    "retrybudget top: what the library does, live\n"
-    "\n"
-    "  arrows, j, k, PgUp, PgDn, Home, End   move\n"
-    "  Enter                                 all of one destination; q or Left: back\n"
-    "  Tab, p, d                             processes, or destinations\n"
-    "  <, >                                  sort by the column to the left or right\n"
-    "  R                                     turn the order round\n"
-    "  o, e, x, f                            mode of the process: observe, enforce, off,\n"
-    "                                        or what its file says (asks first)\n"
-    "  Space                                 look now\n"
-    "  q                                     leave\n"
-    "\n"
-    "THROTTLED is what was refused or held between two looks, the newest to the right.\n"
-    "A star behind the MODE: retrybudget set has asked for it.\n";
-
-enum view { VIEW_LIST, VIEW_DETAIL, VIEW_HELP };
-
-struct screen {
-	struct top *top;
-	enum view view;
-	double seconds;
-	bool utf8, quit;
-	size_t first, at;   /* row on top, and the chosen one */
-	struct top_key key; /* of the chosen one, which stays chosen when rows move */
-	char *name;
-	size_t scrolled; /* lines of a text */
-	char message[256];
-	const char *mode; /* that is asked for, until a key says yes */
-	pid_t pid;
-};
 
 static int64_t now_ms(void)
 {
@@ -60,37 +25,6 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Text of the locale, cut at the right edge: cells, not bytes. */
-static void draw_line(int y, const char *text, attr_t attributes)
-{
-	static wchar_t wide[LINE_CELLS];
-	size_t n = mbstowcs(wide, text, LINE_CELLS - 1);
-
-	if (y < 0 || y >= LINES)
-		return;
-	if (n == (size_t)-1)
-		n = 0;
-	if (n > LINE_CELLS - 1)
-		n = LINE_CELLS - 1;
-	if (n > (size_t)COLS)
-		n = (size_t)COLS;
-	attrset(attributes);
-	move(y, 0);
-	addnwstr(wide, (int)n);
-	if (n < (size_t)COLS) {
-		if (attributes)
-			hline(' ' | attributes, COLS - (int)n);
-		else
-			clrtoeol();
-	}
-	attrset(A_NORMAL);
-}
-
-static int page(void)
-{
-	return LINES > HEAD_LINES + 1 ? LINES - HEAD_LINES - 1 : 1;
 }
 
 static void choose(struct screen *screen, size_t at)
@@ -124,127 +58,9 @@ static void find_chosen(struct screen *screen)
 	choose(screen, screen->at);
 }
 
-/* A line from a printer, in a buffer that is used again. */
-static const char *line_of(void (*print)(FILE *, const void *, bool), const void *what, bool utf8)
+static void look_at_all(struct screen *screen, bool early)
 {
-	static char line[4 * LINE_CELLS];
-	FILE *out = fmemopen(line, sizeof(line), "w");
-
-	line[0] = '\0';
-	if (!out)
-		return line;
-	print(out, what, utf8);
-	(void)fclose(out);
-	line[sizeof(line) - 1] = '\0';
-	return line;
-}
-
-static void print_head(FILE *out, const void *what, bool utf8)
-{
-	(void)utf8;
-	top_print_head(out, what, COLS);
-}
-
-static void print_row(FILE *out, const void *what, bool utf8)
-{
-	top_print_row(out, what, COLS, utf8);
-}
-
-static void draw_state(const struct screen *screen)
-{
-	const struct top *top = screen->top;
-	char line[256], hour[16] = "", unreadable[48] = "";
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (localtime_r(&now, &tm))
-		(void)strftime(hour, sizeof(hour), "%H:%M:%S", &tm);
-	if (top->unreadable)
-		(void)snprintf(unreadable, sizeof(unreadable), ", %zu could not be looked into",
-		               top->unreadable);
-	(void)snprintf(line, sizeof(line), "retrybudget top %s  %zu %s, %zu %s, by %s%s  h: help",
-	               hour, top->regions, top->regions == 1 ? "budget" : "budgets",
-	               top->count - top->ended, top->processes ? "processes" : "destinations",
-	               column_heading(top->sort), unreadable);
-	draw_line(0, line, A_BOLD);
-	draw_line(1, screen->message, A_NORMAL);
-}
-
-static void draw_list(struct screen *screen)
-{
-	const struct top *top = screen->top;
-	size_t room = (size_t)page();
-
-	if (screen->at < screen->first)
-		screen->first = screen->at;
-	if (screen->at >= screen->first + room)
-		screen->first = screen->at - room + 1;
-	if (screen->first + room > top->count)
-		screen->first = top->count > room ? top->count - room : 0;
-	draw_line(HEAD_LINES - 1, line_of(print_head, top, false), A_REVERSE);
-	for (size_t i = 0; i < room; i++) {
-		size_t at = screen->first + i;
-		attr_t attributes = A_NORMAL;
-
-		if (at < top->count && top->rows[at].gone)
-			attributes = A_DIM;
-		if (at < top->count && at == screen->at)
-			attributes = A_STANDOUT;
-		draw_line(HEAD_LINES + (int)i,
-		          at < top->count ? line_of(print_row, &top->rows[at], screen->utf8) : "",
-		          attributes);
-	}
-	if (top->count == 0)
-		draw_line(HEAD_LINES, "no process runs under the library", A_NORMAL);
-}
-
-/* A text of any length, from a line that there is. */
-static void draw_text(struct screen *screen, const char *text)
-{
-	size_t lines = 0, room = (size_t)page() + 1;
-
-	for (const char *at = text; (at = strchr(at, '\n')); at++)
-		lines++;
-	if (screen->scrolled + room > lines)
-		screen->scrolled = lines > room ? lines - room : 0;
-	for (size_t i = 0; i < screen->scrolled; i++)
-		text = strchr(text, '\n') + 1;
-	for (size_t i = 0; i < room; i++) {
-		static char line[LINE_CELLS];
-		size_t n = strcspn(text, "\n");
-
-		(void)snprintf(line, sizeof(line), "%.*s", (int)(n < LINE_CELLS ? n : LINE_CELLS),
-		               text);
-		draw_line(HEAD_LINES - 1 + (int)i, line, A_NORMAL);
-		text += n + (text[n] == '\n');
-	}
-}
-
-static void draw(struct screen *screen)
-{
-	const struct top_detail *detail = &screen->top->detail;
-
-	erase();
-	draw_state(screen);
-	switch (screen->view) {
-	case VIEW_LIST:
-		draw_list(screen);
-		break;
-	case VIEW_HELP:
-		draw_text(screen, help);
-		break;
-	case VIEW_DETAIL:
-		if (!detail->found)
-			draw_line(1, "it is not there any more; this is what it was last", A_BOLD);
-		draw_text(screen, detail->text ? detail->text : "");
-		break;
-	}
-	refresh();
-}
-
-static void look(struct screen *screen)
-{
-	if (!top_look(screen->top))
+	if (!top_look(screen->top, early))
 		(void)snprintf(screen->message, sizeof(screen->message),
 		               "cannot look at processes: %s", strerror(errno));
 	find_chosen(screen);
@@ -272,7 +88,7 @@ static void open_detail(struct screen *screen)
 	detail->key = row->key;
 	screen->view = VIEW_DETAIL;
 	screen->scrolled = 0;
-	look(screen);
+	look_at_all(screen, true);
 }
 
 static void ask_mode(struct screen *screen, const char *mode)
@@ -300,7 +116,7 @@ static void answer_mode(struct screen *screen, int key)
 	(void)snprintf(screen->message, sizeof(screen->message), "nothing was changed");
 	if (key == 'y' || key == 'Y') {
 		steer_mode(screen->pid, mode, screen->message, sizeof(screen->message));
-		look(screen);
+		look_at_all(screen, true);
 	}
 }
 
@@ -323,7 +139,7 @@ static void show_processes(struct screen *screen, bool processes)
 	free(screen->name);
 	screen->name = NULL;
 	screen->at = screen->first = 0;
-	look(screen);
+	look_at_all(screen, true);
 }
 
 static void move_by(struct screen *screen, long step)
@@ -427,15 +243,15 @@ static void take_key(struct screen *screen, int key)
 	case 'j':
 		return move_by(screen, 1);
 	case KEY_PPAGE:
-		return move_by(screen, -page());
+		return move_by(screen, -top_page());
 	case KEY_NPAGE:
-		return move_by(screen, page());
+		return move_by(screen, top_page());
 	case KEY_HOME:
 		return move_by(screen, -(1L << 30));
 	case KEY_END:
 		return move_by(screen, 1L << 30);
 	case ' ':
-		return look(screen);
+		return look_at_all(screen, true);
 	default:
 		return;
 	}
@@ -462,10 +278,10 @@ int top_screen(struct top *top, double seconds, bool utf8)
 		int key;
 
 		if (now >= next) {
-			look(&screen);
+			look_at_all(&screen, false);
 			next = now_ms() + (int64_t)(seconds * 1000);
 		}
-		draw(&screen);
+		top_draw(&screen);
 		now = now_ms();
 		timeout(next > now ? (int)(next - now) : 0);
 		key = getch();
