@@ -361,6 +361,10 @@ bench: ## measure the cost and the effect, bare against shim in one run
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all $(BENCHES)
 	@scripts/bench
+	@scripts/bench-peers $(B) >$(B)/bench-peers.md && cat $(B)/bench-peers.md
+
+results: bench ## the same, written to tests/bench/RESULTS.md
+	@scripts/bench-results $(B)
 
 # For another machine or libc the library alone. Else also a link to it where '$LIB' leads, so that
 # LD_PRELOAD='$(PREFIX)/$LIB/libretrybudget.so' finds in each program the one that fits.
