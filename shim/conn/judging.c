@@ -14,16 +14,19 @@
 #include "sys/cell.h"
 #include "sys/thread.h"
 
-/* Failover sweep: another address of the name, one that is not known to be bad,
- * or a bad address of a name that is well, with which the program begins every sweep. */
+/* Failover sweep: another address of the name than those that fail, also of one that tries its
+ * addresses side by side (RFC 8305) and has no failure yet that it would answer; or a bad address
+ * of a name that is well, with which the program begins every sweep. */
 static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
 	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
 	uint32_t failed = try->answered.place;
 
-	if (!hit->place || !failed)
+	if (!hit->place)
 		return false;
-	return failed != hit->place ? hit->untried : good && good != hit->place;
+	if (failed && failed != hit->place)
+		return hit->untried;
+	return good != hit->place && (good || hit->untried);
 }
 
 /* It answers, and has not asked to be left alone. */

@@ -67,6 +67,17 @@ Test(guess, the_next_address_of_a_name_is_no_retry)
 	cr_assert_eq(retries(), 0, "many at once: %d", (int)retries());
 }
 
+/* Happy eyeballs (RFC 8305) begin the next address before the first is known to have failed. */
+Test(guess, addresses_tried_side_by_side_are_no_retries)
+{
+	struct server server = serve(64), dead = dead_half(&server);
+
+	cr_assert_eq(ask(&dead), -1);
+	for (int i = 0; i < 40; i++)
+		cr_assert_eq(host_connect(socket(AF_INET, SOCK_STREAM, 0), &server), 0);
+	cr_assert_eq(retries(), 0, "%d", (int)retries());
+}
+
 Test(guess, both_addresses_dead_are_retried)
 {
 	struct server server = serve(-1), dead = dead_half(&server);
