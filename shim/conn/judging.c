@@ -14,19 +14,21 @@
 #include "sys/cell.h"
 #include "sys/thread.h"
 
-/* Failover sweep: another address of the name than those that fail, also of one that tries its
- * addresses side by side (RFC 8305) and has no failure yet that it would answer; or a bad address
- * of a name that is well, with which the program begins every sweep. */
+/* Failover sweep: an address of the name that is not known to be bad, while another is: the one
+ * whose failure this answers, or, for who tries addresses side by side (RFC 8305) and has none to
+ * answer, the one that failed last. Or a bad address of a name that is well, with which the program
+ * begins every sweep. */
 static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
-	uint32_t good = (uint32_t)LOAD(try->trial.destination->good_place);
-	uint32_t failed = try->answered.place;
+	const struct destination *destination = try->trial.destination;
+	uint32_t good = (uint32_t)LOAD(destination->good_place);
+	uint32_t bad = try->answered.place;
 
-	if (!hit->place)
+	if (!bad)
+		bad = (uint32_t)LOAD(destination->bad_place);
+	if (!hit->place || !bad)
 		return false;
-	if (failed && failed != hit->place)
-		return hit->untried;
-	return good != hit->place && (good || hit->untried);
+	return bad != hit->place ? hit->untried : good && good != hit->place;
 }
 
 /* It answers, and has not asked to be left alone. */

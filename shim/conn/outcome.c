@@ -115,6 +115,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.passed = false;
 	unanswered.held = false;
 	names_failed(trial->place, now);
+	STORE(destination->bad_place, trial->place);
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);

@@ -132,6 +132,7 @@ struct destination {
 	cell64 last_unmet;   /* 1: that failed before the peer had answered the connect */
 	cell64 good_place;   /* place of the address that answered last, 0 once it fails
 	                        (dest/names.h) */
+	cell64 bad_place;    /* of the one that failed last, likewise */
 	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
 	cell64 refused_now;  /* refusals of calls that must not wait: second << 24 | count */
 	cell64 parked_now;   /* those of them that were parked, likewise */

@@ -132,6 +132,11 @@ class Play:
             with open(resolver, "w", encoding="ascii") as file:
                 file.write("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
             subprocess.run(["mount", "--bind", resolver, "/etc/resolv.conf"], check=True)
+        if self.scene.get("names"):
+            names = os.path.join(self.folder, "names")
+            with open(names, "w", encoding="ascii") as file:
+                file.write("127.0.0.1 localhost\n" + "".join(f"{line}\n" for line in self.scene["names"]))
+            subprocess.run(["mount", "--bind", names, "/etc/hosts"], check=True)
 
     def run(self):
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)

@@ -11,6 +11,7 @@ What a scene may say beside name, rule (of the judging, or what of it), what, ho
   ends       the host must end by itself, at most so many seconds after bare
   cpu        processor under 1 %; endless: the host never ends by itself
   files      written to {T} before; needs: commands without which it is skipped; dns: a resolver
+  names      lines of /etc/hosts
   quick      played by `make check-harm`; open scenes stand in open.txt
 """
 
@@ -117,6 +118,9 @@ def pools():
     scene("pool/failover-closed", "sweep", "a list of hosts, the first accepts and closes",
           pool("-n 2 -r 20 -f", f"{DEAD}=d", f"{NEXT}=d", f"{LIVE}=h"),
           [*pair("closed"), f"{NEXT}:refuse"], quick=True)
+    scene("pool/dual", "sweep", "a name of two addresses, IPv6 refused, asked 20 times at once",
+          ["/usr/bin/python3", "{H}/hosts/dual.py", "dual.test", str(LIVE), "{S}", "20"],
+          [f"{LIVE}:ok"], names=["::1 dual.test", "127.0.0.1 dual.test"])
     scene("pool/shards", "sweep", "each job asks eight shards, two are dead",
           pool("-n 4 -r 20 -a", *[f"{LIVE}=h"] * 6, f"{DEAD}=d", f"{NEXT}=d"),
           [*pair("refused"), f"{NEXT}:close"])
