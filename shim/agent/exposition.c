@@ -189,6 +189,28 @@ static void put_gauge(const struct totals *totals, const char *name, const char 
 	}
 }
 
+static void put_seconds(const struct totals *totals, const char *name, const char *help,
+                        double (*value)(const struct series *), FILE *out)
+{
+	head(name, "counter", help, out);
+	for (size_t i = 1; i < totals->count; i++)
+		if (is_used(totals, i)) {
+			fprintf(out, "retrybudget_%s", name);
+			put_labels(&totals->series[i], "", out);
+			fprintf(out, " %.3f\n", value(&totals->series[i]));
+		}
+}
+
+static double token_seconds_of(const struct series *series)
+{
+	return series->token_seconds;
+}
+
+static double capacity_seconds_of(const struct series *series)
+{
+	return series->capacity_seconds;
+}
+
 static double tokens_of(const struct series *series)
 {
 	return (double)series->tokens / 1000;
@@ -214,6 +236,10 @@ void exposition_write(const struct totals *totals, const struct round *round, FI
 			if (is_used(totals, j))
 				put_times(&totals->series[j], times[i].name, times[i].place, out);
 	}
+	put_seconds(totals, "token_seconds_total", "Tokens left, over time.", token_seconds_of,
+	            out);
+	put_seconds(totals, "capacity_seconds_total", "Tokens when full, over time.",
+	            capacity_seconds_of, out);
 	put_gauge(totals, "tokens", "Tokens left, summed over the processes.", tokens_of, out);
 	put_gauge(totals, "capacity", "Tokens when full, summed over the processes.", capacity_of,
 	          out);

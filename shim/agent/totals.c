@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROOM 256 /* a power of two, as every room is */
+#define FIRST_ROOM    256  /* a power of two, as every room is */
+#define LONGEST_ROUND 7200 /* s */
 
 struct last {
 	uint64_t key; /* 0: free */
@@ -125,6 +126,16 @@ static size_t points_over(struct totals *totals, double now)
 	return (size_t)over;
 }
 
+/* What is there at the end of a round stands for the time since the one before. Time in which the
+ * machine slept tells nothing. */
+static void note_levels(struct series *series, double time)
+{
+	if (time <= 0 || time > LONGEST_ROUND)
+		return;
+	series->token_seconds += (double)greater(series->tokens, 0) / MT_PER_TOKEN * time;
+	series->capacity_seconds += (double)series->capacity / MT_PER_TOKEN * time;
+}
+
 static void note_recent(struct series *series, size_t over)
 {
 	int64_t sum = totals_throttled(series);
@@ -141,9 +152,12 @@ void totals_finish(struct totals *totals, double now)
 	size_t live = 0, room = FIRST_ROOM, over = points_over(totals, now);
 
 	for (size_t i = 0; i < totals->count; i++) {
+		if (totals->round > 1)
+			note_levels(&totals->series[i], now - totals->finished);
 		note_differences(&totals->series[i]);
 		note_recent(&totals->series[i], over);
 	}
+	totals->finished = now;
 	for (size_t i = 0; i < totals->last_room; i++)
 		live += totals->last[i].key != 0 && totals->last[i].round == totals->round;
 	while (room < 2 * live)

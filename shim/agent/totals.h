@@ -33,7 +33,8 @@ struct series {
 	char policy[REGION_LABEL + 1];
 	int64_t values[TOTALS_PLACES];
 	/* As they are now, summed over the processes that were read in the last round. */
-	int64_t tokens, capacity; /* mt */
+	int64_t tokens, capacity;               /* mt */
+	double token_seconds, capacity_seconds; /* those over time, by rounds: their averages */
 	int64_t breaker_open, breaker_half_open;
 	int64_t processes;
 	int64_t last_failure;          /* enum failure, of the region that was read last */
@@ -51,6 +52,7 @@ struct totals {
 	struct last *last;
 	size_t last_count, last_room;
 	uint64_t round;
+	double finished;    /* s, the last round */
 	double point_began; /* s */
 };
 

@@ -181,3 +181,21 @@ Test(totals, points_of_time_are_alike_whenever_rounds_come)
 	cr_expect_eq(recent[1], 10);
 	cr_expect_eq(recent[2], 0);
 }
+
+Test(totals, what_is_left_is_summed_over_time)
+{
+	static const struct {
+		double at, tokens; /* at the end of a round */
+	} rounds[] = { { 100, 10 }, { 110, 4 }, { 115, 0 }, { 9000, 10 }, { 9001, 10 } };
+
+	for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); i++) {
+		totals_begin(&totals);
+		STORE(one.budget.bucket.holding,
+		      INT64_C(10000) << 32 | (int64_t)(rounds[i].tokens * 1000));
+		read_once(1, 100);
+		totals_finish(&totals, rounds[i].at);
+	}
+	/* 10 s at 4, 5 s at 0, 1 s at 10; two hours and more are a sleep of the machine. */
+	cr_expect_float_eq(totals.series[1].token_seconds, 50, 0.001);
+	cr_expect_float_eq(totals.series[1].capacity_seconds, 160, 0.001);
+}
