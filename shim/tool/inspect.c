@@ -105,11 +105,16 @@ static int inspect_command(const char *command, struct reach *verdict)
 	struct running running;
 
 	reach_command(command, verdict);
+	if (verdict->code != EXIT_NOT_FOUND) {
+		print_verdict(verdict, command);
+		(void)inspect_running(command);
+		return verdict->code ? 1 : 0;
+	}
 	running = inspect_running(command);
-	if (verdict->code == EXIT_NOT_FOUND && running.count > 0)
+	if (running.count > 0)
 		return running.loaded == running.count ? 0 : 1;
 	print_verdict(verdict, command);
-	return verdict->code ? 1 : 0;
+	return 1;
 }
 
 int cmd_inspect(int argc, char **argv)
