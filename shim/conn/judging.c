@@ -47,12 +47,17 @@ static bool may_be_next(const struct attempt *try)
 	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try);
 }
 
+/* A request that was tried so often in vain fails by itself, and not because its destination does:
+ * of those at one where 60 % fail one in three thousand is left after as many. */
+#define TRIED_ENOUGH 16
+
 /* Its last two tries were refused, and the destination answers: told no for ever it would hold up
  * its thread's work for longer than a failure does, so that less is served than without any retry.
  * A datagram's sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
-	return !try->is_datagram && tries_is_denied(slot) && answers(try);
+	return !try->is_datagram && try->answered.number < TRIED_ENOUGH && tries_is_denied(slot) &&
+	       answers(try);
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */

@@ -23,9 +23,31 @@
 #define SPIN  NS_PER_MS
 #define PAUSE (15 * NS_PER_MS)
 
+/* Beside them a word that remembers of more destinations that a try failed: 48 bits, one for each
+ * by its slot, and 16 of time in units of 2^30 ns, since when. */
+#define SWEPT_SHIFT 48
+#define SWEPT_UNIT  30
+#define SWEPT_HOLDS 60 /* units: about a minute */
+
 static uint64_t *tries(void)
 {
 	return thread_mine()->tries;
+}
+
+/* The word as it holds now; 0 but for its time if it has grown old. */
+static uint64_t swept(int64_t now)
+{
+	uint64_t word = thread_mine()->swept;
+	uint16_t unit = (uint16_t)(now >> SWEPT_UNIT);
+
+	if (word != 0 && (uint16_t)(unit - (uint16_t)(word >> SWEPT_SHIFT)) <= SWEPT_HOLDS)
+		return word;
+	return (uint64_t)unit << SWEPT_SHIFT;
+}
+
+static uint64_t swept_bit(uint32_t slot)
+{
+	return UINT64_C(1) << slot % SWEPT_SHIFT;
 }
 
 static bool is_of(uint64_t word, uint32_t slot)
@@ -78,6 +100,7 @@ bool tries_is_first(bool any_thread)
 void tries_failed(uint32_t slot, int64_t now)
 {
 	put(tries(), slot, STUCK, 0, now);
+	thread_facts.swept = swept(now) | swept_bit(slot);
 	thread_facts.stuck = true;
 }
 
@@ -107,7 +130,7 @@ bool tries_sweep(uint32_t slot, int64_t horizon, int64_t now)
 	const uint64_t *words = tries();
 	uint64_t here = find(slot);
 
-	if (here && now - time_of(here) < horizon)
+	if (here ? now - time_of(here) < horizon : (swept(now) & swept_bit(slot)) != 0)
 		return false;
 	for (int i = 0; i < THREAD_TRIES; i++)
 		if (words[i] & STUCK && !is_of(words[i], slot))

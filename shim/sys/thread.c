@@ -79,6 +79,7 @@ struct thread_facts *thread_renew(int32_t process)
 	mine->stuck = false;
 	mine->row = mine->tried = 0;
 	memset(mine->tries, 0, sizeof(mine->tries));
+	mine->swept = 0;
 	mine->process = process;
 	return mine;
 }

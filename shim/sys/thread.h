@@ -50,6 +50,8 @@ struct thread_facts {
 	int64_t row_spent;      /* ns of a processor that it had used by then */
 	struct thread_io moved; /* what it had read and written */
 	uint64_t tries[THREAD_TRIES];
+	uint64_t
+	    swept; /* bits of destinations that it has failed at, beyond those (dest/tries.h) */
 };
 
 extern HIDDEN __thread struct thread_facts thread_facts;

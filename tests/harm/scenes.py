@@ -283,6 +283,10 @@ def storms():
     storm("turns", "two dead servers in turn in one thread", pool("-r 0 -t 1", endless, f"{NEXT}=s"),
           [f"{DEAD}:refuse", f"{NEXT}:close"], (DEAD, NEXT), quick=True,
           more=5)  # its requests all differ: a few of unknown kind go
+    many = range(DEAD, DEAD + 12)
+    storm("turns-12", "twelve dead servers in turn in one thread",
+          pool("-r 0 -t 1", *[f"{port}=s" for port in many]), [f"{port}:refuse" for port in many],
+          many, more=8)
     storm("logs", "each failure is logged, to UDP and a file", pool("-t 0 -l", endless), [f"{DEAD}:close"])
     storm("forgets", "sends and closes at once, to a server that closes", pool("-r 0 -t 1 -q", endless),
           [f"{DEAD}:close"])

@@ -228,8 +228,9 @@ Test(symbols, thread_local_memory_is_small_and_static)
 
 	/* Of the 512 bytes that glibc keeps for all libraries that a running program loads, where
 	 * ours may come by dlopen too; 64 of them are what a thread remembers of its tries, 24
-	 * what it had done by its last refusal, and 8 where its errno is. */
-	cr_expect(strtol(size, NULL, 16) <= 184, "thread-local memory: %s", size);
+	 * what it had done by its last refusal, 8 where its errno is, and 8 what else it failed at.
+	 */
+	cr_expect(strtol(size, NULL, 16) <= 192, "thread-local memory: %s", size);
 	snprintf(flags, sizeof(flags), "%s", tool("readelf -dW %s"));
 	cr_expect(*size == '\0' || strstr(flags, "STATIC_TLS") != NULL, "%s", flags);
 }

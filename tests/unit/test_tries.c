@@ -60,6 +60,22 @@ Test(tries, two_dead_ones_in_turn_are_loops)
 	cr_expect(tries_loop(4, now));
 }
 
+Test(tries, any_number_of_dead_ones_in_turn_are_swept_once)
+{
+	int swept = 0;
+
+	for (int turn = 0; turn < 10; turn++)
+		for (uint32_t slot = 1; slot <= 30; slot++) {
+			now += NS_PER_MS;
+			swept += tries_sweep(slot, HORIZON, now);
+			tries_note(slot, now);
+			tries_failed(slot, now);
+		}
+	cr_expect_eq(swept, 29, "all but the first, which follows no failure: %d", swept);
+	now += 2 * HORIZON;
+	cr_expect(tries_sweep(30, HORIZON, now), "in a minute once more");
+}
+
 Test(tries, a_sweep_needs_a_failure_elsewhere)
 {
 	tries_note(3, now);
