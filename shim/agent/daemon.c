@@ -224,6 +224,8 @@ int main(int argc, char **argv)
 		fputs("retrybudgetd: no memory for --max-destinations\n", stderr);
 		return 1;
 	}
+	if (options.interval > TOTALS_POINT)
+		state.totals.point = options.interval;
 	if (!options.once) {
 		status = run(&state);
 	} else {

@@ -135,7 +135,7 @@ static void put_state(const struct series *series, FILE *out)
 }
 
 /* Without the last point, which is not over: it would seem to fall. */
-static void put_sparkline(const struct series *series, FILE *out)
+static void put_sparkline(const struct series *series, double point, FILE *out)
 {
 	const int shown = TOTALS_RECENT - 1;
 	int64_t most = 1;
@@ -145,9 +145,9 @@ static void put_sparkline(const struct series *series, FILE *out)
 	fprintf(out,
 	        "<td data-label=\"Throttled lately\" data-value=\"%" PRId64 "\"><svg viewBox=\"0 0 "
 	        "%d 20\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"throttled: %" PRId64
-	        " in the last %d minutes\"><polyline points=\"",
+	        " in the last %.0f minutes\"><polyline points=\"",
 	        recent_of(series, TOTALS_RECENT), shown, recent_of(series, TOTALS_RECENT),
-	        TOTALS_RECENT * TOTALS_POINT / 60);
+	        TOTALS_RECENT * point / 60);
 	for (int i = 0; i < shown; i++)
 		fprintf(out, "%d,%.1f ", i,
 		        19 - 18 * (double)greater(series->recent[i], 0) / (double)most);
@@ -159,7 +159,7 @@ static void put_number(const char *label, int64_t value, FILE *out)
 	fprintf(out, "<td class=\"n\" data-label=\"%s\">%" PRId64 "</td>", label, value);
 }
 
-static void put_row(const struct series *series, FILE *out)
+static void put_row(const struct series *series, double point, FILE *out)
 {
 	const int64_t *values = series->values;
 
@@ -189,7 +189,7 @@ static void put_row(const struct series *series, FILE *out)
 	put_number("Throttled", totals_throttled(series), out);
 	put_number("Exhausted", values[TALLY_PLACE(exhausted)], out);
 	put_number("Regions", series->processes, out);
-	put_sparkline(series, out);
+	put_sparkline(series, point, out);
 	fputs("</tr>\n", out);
 }
 
@@ -218,7 +218,7 @@ void page_write(const struct totals *totals, const struct round *round, FILE *ou
 		fprintf(out, "<th scope=\"col\" class=\"n\">%s</th>", numbers[i]);
 	fputs("<th scope=\"col\">Throttled lately</th></tr></thead>\n<tbody>\n", out);
 	for (size_t i = 1; i < totals->count; i++)
-		put_row(&totals->series[i], out);
+		put_row(&totals->series[i], totals->point, out);
 	fputs("</tbody>\n</table>\n", out);
 	fputs(after, out);
 }

@@ -16,7 +16,9 @@ struct last {
 
 bool totals_start(struct totals *totals, size_t most)
 {
-	*totals = (struct totals) { .limit = most + 1, .count = 1, .last_room = FIRST_ROOM };
+	*totals = (struct totals) {
+		.limit = most + 1, .count = 1, .last_room = FIRST_ROOM, .point = TOTALS_POINT
+	};
 	totals->series = calloc(totals->limit, sizeof(*totals->series));
 	totals->last = calloc(totals->last_room, sizeof(*totals->last));
 	for (totals->place_room = FIRST_ROOM; totals->place_room < 2 * totals->limit;)
@@ -116,13 +118,14 @@ static void note_differences(struct series *series)
 /* Points that are over since the one that is under way began; the next is then under way. */
 static size_t points_over(struct totals *totals, double now)
 {
-	double over = (now - totals->point_began) / TOTALS_POINT;
+	/* A round may come a little before its time. */
+	double over = (now - totals->point_began) / totals->point + 0.25;
 
 	if (totals->round <= 1 || over < 0 || over >= TOTALS_RECENT) {
 		totals->point_began = now;
 		return TOTALS_RECENT;
 	}
-	totals->point_began += (double)(size_t)over * TOTALS_POINT;
+	totals->point_began += (double)(size_t)over * totals->point;
 	return (size_t)over;
 }
 

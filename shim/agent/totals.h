@@ -24,7 +24,7 @@ enum {
 };
 
 #define TOTALS_RECENT 60
-#define TOTALS_POINT  10 /* s that each of them stands for */
+#define TOTALS_POINT  10 /* s that each of them stands for at least */
 
 /* One program at one destination, under one policy. */
 struct series {
@@ -54,6 +54,7 @@ struct totals {
 	uint64_t round;
 	double finished;    /* s, the last round */
 	double point_began; /* s */
+	double point;       /* s: no shorter than the time between rounds, or some would be empty */
 };
 
 /* most: series kept, >= 1. False: no memory. */

@@ -360,6 +360,30 @@ Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "it does not answer");
 }
 
+/* One URL that always fails, where others are answered: its tries must not go on for ever. */
+Test(feedback, who_has_tried_sixteen_times_is_excused_no_more)
+{
+	struct server server = serve_troubled();
+	struct allowance *allowance = &destination_at_port(&server)->budget.allowance;
+
+	work_through(&server, 0, 1, 3);
+	for (int tries = 0; tries < 10; tries++) {
+		allowance_answered(allowance, monotonic());
+		fails(&server, "get more\r\n");
+	}
+	allowance_answered(allowance, monotonic());
+	for (int i = 0; i < 2; i++)
+		cr_expect_eq(denied(&server), KIND_REPEAT);
+	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+	for (int tries = 0; tries < 10; tries++) {
+		allowance_answered(allowance, monotonic());
+		fails(&server, "get more\r\n");
+	}
+	allowance_answered(allowance, monotonic());
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(denied(&server), KIND_REPEAT, "its request fails by itself");
+}
+
 /* A herd of which each has been refused would come at the first success. */
 Test(feedback, who_was_refused_twice_does_not_go_past_the_ramp)
 {

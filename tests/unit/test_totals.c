@@ -199,3 +199,20 @@ Test(totals, what_is_left_is_summed_over_time)
 	cr_expect_float_eq(totals.series[1].token_seconds, 50, 0.001);
 	cr_expect_float_eq(totals.series[1].capacity_seconds, 160, 0.001);
 }
+
+/* One round a minute: no point is left empty between two of them, also if one comes early. */
+Test(totals, a_point_is_no_shorter_than_a_round)
+{
+	static const double rounds[] = { 100, 160, 219, 281, 340, 399 };
+	size_t count = sizeof(rounds) / sizeof(*rounds);
+
+	totals.point = 60;
+	for (size_t i = 0; i < count; i++) {
+		totals_begin(&totals);
+		one.tally.avoided = (int64_t)i * 10;
+		read_once(1, 100);
+		totals_finish(&totals, rounds[i]);
+	}
+	for (size_t i = 1; i < count; i++)
+		cr_expect_eq(totals.series[1].recent[TOTALS_RECENT - i], 10, "%zu", i);
+}
