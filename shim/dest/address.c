@@ -32,19 +32,41 @@ static bool is_exempt(const char *path, size_t len)
 	return false;
 }
 
-static bool read_unix(struct address *address, const struct sockaddr *from, socklen_t len)
+/* Apart, so that the others need no frame. */
+static __attribute__((noinline)) bool read_unix(struct address *address,
+                                                const struct sockaddr *from, socklen_t len)
 {
 	const struct sockaddr_un *un = (const struct sockaddr_un *)from;
 	size_t offset = offsetof(struct sockaddr_un, sun_path);
 
 	if (len <= offset || len > sizeof(*un))
 		return false;
+	memset(address->bytes, 0, sizeof(address->bytes));
+	address->port = 0;
 	address->is_unix = true;
 	address->path = un->sun_path;
 	address->path_len = len - offset;
 	if (*un->sun_path != '\0')
 		address->path_len = strnlen(un->sun_path, address->path_len);
 	return address->path_len > 1 && !is_exempt(address->path, address->path_len);
+}
+
+static bool read_inet(struct address *address, const struct sockaddr_in *from)
+{
+	const uint32_t mapped[4] = { 0, 0, htonl(0xffff), from->sin_addr.s_addr };
+
+	memcpy(address->bytes, mapped, sizeof(mapped));
+	address->port = ntohs(from->sin_port);
+	return true;
+}
+
+static bool read_inet6(struct address *address, const struct sockaddr_in6 *from, socklen_t len)
+{
+	memcpy(address->bytes, &from->sin6_addr, 16);
+	address->port = ntohs(from->sin6_port);
+	if (len >= sizeof(*from) && IN6_IS_ADDR_LINKLOCAL(&from->sin6_addr))
+		address->scope = from->sin6_scope_id;
+	return true;
 }
 
 bool address_read(struct address *address, const struct sockaddr *from, socklen_t len)
@@ -55,26 +77,14 @@ bool address_read(struct address *address, const struct sockaddr *from, socklen_
 	 * mistake that programs and test suites make. */
 	if ((uintptr_t)from < 4096 || (uintptr_t)from > UINTPTR_MAX - 4096 || len < sizeof(family))
 		return false;
-	memset(address, 0, sizeof(*address));
 	memcpy(&family, from, sizeof(family));
-	if (family == AF_INET && len >= sizeof(struct sockaddr_in)) {
-		const struct sockaddr_in *in = (const struct sockaddr_in *)from;
-
-		address->bytes[10] = address->bytes[11] = 0xff;
-		memcpy(address->bytes + 12, &in->sin_addr, 4);
-		address->port = ntohs(in->sin_port);
-		return true;
-	}
+	address->scope = 0;
+	address->is_unix = address->is_datagram = false;
+	if (family == AF_INET && len >= sizeof(struct sockaddr_in))
+		return read_inet(address, (const struct sockaddr_in *)from);
 	/* SIN6_LEN_RFC2133: the kernel also takes the form without a scope. */
-	if (family == AF_INET6 && len >= offsetof(struct sockaddr_in6, sin6_scope_id)) {
-		const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)from;
-
-		memcpy(address->bytes, &in6->sin6_addr, 16);
-		address->port = ntohs(in6->sin6_port);
-		if (len >= sizeof(*in6) && IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
-			address->scope = in6->sin6_scope_id;
-		return true;
-	}
+	if (family == AF_INET6 && len >= offsetof(struct sockaddr_in6, sin6_scope_id))
+		return read_inet6(address, (const struct sockaddr_in6 *)from, len);
 	return family == AF_UNIX && read_unix(address, from, len);
 }
 

@@ -60,15 +60,24 @@ static int64_t time_of(uint64_t word)
 	return (int64_t)((word & TIME_MASK) << UNIT_SHIFT);
 }
 
-/* flags: what it then has, and what it keeps of what it had. */
-static inline void put(uint64_t *words, uint32_t slot, uint64_t flags, uint64_t kept, int64_t now)
+/* Its place among the words, or the one that is free, or oldest. Apart, as most threads go to one
+ * destination, which is at the first. */
+static __attribute__((noinline)) uint64_t *place_of(uint64_t *words, uint32_t slot)
 {
 	uint64_t *place = words;
 
-	for (int i = 0; i < THREAD_TRIES && !is_of(*place, slot); i++)
+	for (int i = 1; i < THREAD_TRIES && !is_of(*place, slot); i++)
 		if (is_of(words[i], slot) || /* a free one has no time */
 		    (words[i] & TIME_MASK) < (*place & TIME_MASK))
 			place = &words[i];
+	return place;
+}
+
+/* flags: what it then has, and what it keeps of what it had. */
+static inline void put(uint64_t *words, uint32_t slot, uint64_t flags, uint64_t kept, int64_t now)
+{
+	uint64_t *place = is_of(*words, slot) ? words : place_of(words, slot);
+
 	kept &= is_of(*place, slot) ? *place : 0;
 	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flags | kept |
 	         ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
