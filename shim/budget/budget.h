@@ -98,7 +98,8 @@ static inline void budget_first_try(const struct account *account, int64_t now)
 	STORE(budget->admitted_at, now);
 	STORE(budget->wanted_at, now);
 	allowance_tried(&budget->allowance, now);
-	if (account->policy->strategy != STRATEGY_BUCKET || account->policy->refund)
+	if (!account->policy->plain &&
+	    (account->policy->strategy != STRATEGY_BUCKET || account->policy->refund))
 		budget_tell_first_try(account, now);
 }
 

@@ -155,8 +155,9 @@ struct policy {
 	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
 	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */
 	int32_t bounds_first;    /* boolean: first tries too may have to wait, or be refused */
-	int32_t mode;            /* enum mode */
-	int32_t strategy;        /* enum strategy */
+	int32_t plain;    /* boolean: nothing here that few policies ask for; false may be wrong */
+	int32_t mode;     /* enum mode */
+	int32_t strategy; /* enum strategy */
 	int32_t preset;   /* enum preset of config/presets.h; only to show where keys come from */
 	int32_t charge;   /* enum charge */
 	int32_t refund;   /* boolean: a retry that succeeds gets its tokens back, and earns none */

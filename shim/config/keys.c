@@ -90,6 +90,7 @@ void config_defaults(struct config *config)
 		section_defaults(config, (enum section)section, 0);
 	config->policies[0].mode = config->general.mode;
 	modes_begin(config);
+	modes_settle(config, MODE_AS_IN_FILE);
 }
 
 const struct key *key_find(enum section section, const char *name)

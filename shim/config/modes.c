@@ -32,6 +32,9 @@ static void sum_up(struct config *config)
 		config->tls |= policy->mode != MODE_OFF && policy->tls;
 		policy->bounds_first =
 		    policy->reconnect_spread > 0 || policy->start_spread > 0 || policy->rate > 0;
+		policy->plain = !policy->bounds_first && !policy->breaker.on && !policy->tls &&
+		                policy->strategy == STRATEGY_BUCKET && !policy->refund &&
+		                policy->connect_timeout <= 0 && policy->reply_timeout <= 0;
 	}
 }
 

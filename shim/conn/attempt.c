@@ -10,6 +10,7 @@
 #include "region/state.h"
 #include "report/refresh.h"
 #include "sys/cell.h"
+#include "sys/likely.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 
@@ -36,7 +37,7 @@ bool attempt_open_account(struct attempt *try)
 	return trial_stands(&try->trial) && open_account(try);
 }
 
-static int option_of(int fd, int name)
+static __attribute__((noinline)) int option_of(int fd, int name)
 {
 	int value = -1;
 	socklen_t len = sizeof(value);
@@ -44,21 +45,27 @@ static int option_of(int fd, int name)
 	return real.getsockopt(fd, SOL_SOCKET, name, &value, &len) == 0 ? value : -1;
 }
 
-/* What socket() made we know, and that only streams have entries; what was inherited or received
- * has to be asked. SCTP is left alone, and both its types look like streams. */
-static bool is_stream(int fd)
+/* What was inherited or received has to be asked. SCTP is left alone, and both its types look like
+ * streams. */
+static __attribute__((noinline)) bool is_stream_asked(int fd, unsigned int watched)
 {
-	unsigned int watched = socket_watched(fd);
 	int type;
 
-	watched &= WATCH_STREAM | WATCH_OTHER | WATCH_END | WATCH_STALE;
-	if (watched == WATCH_STREAM)
-		return true;
 	if (watched & WATCH_END ? !(watched & WATCH_STALE) : watched & WATCH_OTHER)
 		return watched & WATCH_END;
 	type = option_of(fd, SO_TYPE);
 	return (type == SOCK_STREAM || type == SOCK_SEQPACKET) &&
 	       option_of(fd, SO_PROTOCOL) != IPPROTO_SCTP;
+}
+
+/* What socket() made we know, and that only streams have entries. */
+static inline bool is_stream(int fd)
+{
+	unsigned int watched = socket_watched(fd);
+
+	return likely((watched & (WATCH_STREAM | WATCH_OTHER | WATCH_END | WATCH_STALE)) ==
+	              WATCH_STREAM) ||
+	       is_stream_asked(fd, watched);
 }
 
 bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *address,
@@ -80,7 +87,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	}
 	/* A number that has an entry: the program only asks how its last connect went, which the
 	 * kernel answers without sending anything. */
-	if (entry && LOAD(entry->state) != SOCKET_NONE && socket_believe(fd, entry)) {
+	if (unlikely(entry) && LOAD(entry->state) != SOCKET_NONE && socket_believe(fd, entry)) {
 		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .status = true };
 		return true;
 	}
@@ -88,8 +95,8 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 		errno = saved;
 		return false;
 	}
-	memset((char *)try + offsetof(struct attempt, answered), 0,
-	       sizeof(*try) - offsetof(struct attempt, answered));
+	memset((char *)try + offsetof(struct attempt, entry), 0,
+	       sizeof(*try) - offsetof(struct attempt, entry));
 	try->fd = fd;
 	try->saved_errno = saved;
 	try->address = address;
@@ -100,6 +107,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	destination = destination_of(&read, &hit, try->began);
 	try->trial = (struct trial) {
 		.destination = destination,
+		.slot = destination_slot(destination),
 		.generation = (uint32_t)LOAD(destination->generation),
 		.owner = thread_id(),
 		.place = hit.place,
@@ -149,9 +157,13 @@ bool attempt_begin_query(struct attempt *try, const char *name, int kind)
 		.kind = kind,
 	};
 	try->trial.destination = destination_of_lookup(name, kind, true, try->began);
-	if (try->trial.destination)
-		try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
-	if (!try->trial.destination || !open_account(try)) {
+	if (!try->trial.destination) {
+		errno = saved;
+		return false;
+	}
+	try->trial.slot = destination_slot(try->trial.destination);
+	try->trial.generation = (uint32_t)LOAD(try->trial.destination->generation);
+	if (!open_account(try)) {
 		errno = saved;
 		return false;
 	}
@@ -183,36 +195,54 @@ static uint32_t traits_of_answer(const struct attempt *try)
 	       (try->answered.held ? TRAIT_ANSWERS_HELD : 0);
 }
 
-void attempt_start(const struct attempt *try)
+/* What few attempts have: the failure that they answer, and what their policy asks for besides. */
+static __attribute__((noinline)) uint32_t start_slowly(const struct attempt *try,
+                                                       struct socket_entry *entry)
 {
 	const struct policy *policy = try->account.policy;
-	struct socket_entry *entry = try->status ? NULL : socket_begin(try->fd);
 
-	if (!entry)
-		return;
 	/* Not our own wait. */
 	STORE(entry->since, try->admitted                              ? try->admitted
 	                    : try->trial.retry || policy->bounds_first ? monotonic()
 	                                                               : try->began);
-	STORE(entry->began, try->began);
-	STORE(entry->process, thread_process());
-	STORE(entry->slot, destination_slot(try->trial.destination));
-	STORE(entry->generation, try->trial.generation);
-	STORE(entry->owner, try->trial.owner);
-	STORE(entry->place, try->trial.place);
-	STORE(entry->calling, true);
 	STORE(entry->fingerprint, try->trial.fingerprint);
-	STORE(entry->timeout_ms, 0);
 	STORE(entry->number, (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number));
 	STORE(entry->answered_at, try->answered.at);
 	STORE(entry->answered_owner, try->answered.owner);
 	STORE(entry->answered_fingerprint, try->answered.fingerprint);
 	STORE(entry->answered_place, (uint16_t)try->answered.place);
 	STORE(entry->answered_number, (uint8_t)try->answered.number);
-	STORE(entry->traits, (try->trial.counted ? TRAIT_COUNTED : 0) |
-	                         (policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
-	                         (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
-	                         (try->rule == RULE_QUIET ? 0 : traits_of_answer(try)) |
-	                         flight_traits(try) | reply_trait(try->fd, policy));
+	return (try->trial.counted ? TRAIT_COUNTED : 0) |
+	       (policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
+	       (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
+	       (try->rule == RULE_QUIET ? 0 : traits_of_answer(try)) | flight_traits(try);
+}
+
+void attempt_start(struct attempt *try)
+{
+	struct socket_entry *entry = try->status ? NULL : socket_begin(try->fd);
+	uint32_t traits;
+
+	if (!entry)
+		return;
+	if (try->quick) {
+		STORE(entry->since, try->began);
+		STORE(entry->fingerprint, 0);
+		STORE(entry->number, 1);
+		STORE(entry->answered_number, 0);
+		traits = TRAIT_COUNTED;
+	} else {
+		traits = start_slowly(try, entry);
+	}
+	STORE(entry->began, try->began);
+	STORE(entry->process, thread_process());
+	STORE(entry->slot, try->trial.slot);
+	STORE(entry->generation, try->trial.generation);
+	STORE(entry->owner, try->trial.owner);
+	STORE(entry->place, try->trial.place);
+	STORE(entry->calling, true);
+	STORE(entry->timeout_ms, 0);
+	STORE(entry->traits, traits | reply_trait(try->fd, try->account.policy));
+	try->entry = entry;
 	socket_show(try->fd, entry, SOCKET_CONNECTING);
 }

@@ -25,7 +25,8 @@ struct attempt {
 	int saved_errno; /* what errno was when the program called */
 	int64_t began;   /* ns */
 	struct trial trial;
-	const struct rule *rule; /* that said what it is */
+	const struct rule *rule;    /* that said what it is */
+	struct socket_entry *entry; /* once the real connect is about to be made; NULL: none */
 	/* Of some: zero for the rest. */
 	struct unanswered answered; /* the failure that it was taken to answer; number 0: none */
 	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
@@ -51,6 +52,7 @@ struct attempt {
 	bool timed;      /* a connect_timeout is on its socket */
 	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
 	bool fresh;      /* nothing was known of its number */
+	bool quick;      /* nothing has failed there lately, and its policy is plain */
 };
 
 /* A lookup of DNS records of one type, not of a program's addresses. */
@@ -76,6 +78,6 @@ bool attempt_is_there(const struct attempt *try);
 
 /* Notes that the real connect is about to be made: siglongjmp may leave it, and the program then
  * close the socket, which is how old daemons bound their connects. */
-void attempt_start(const struct attempt *try);
+void attempt_start(struct attempt *try);
 
 #endif

@@ -211,6 +211,7 @@ bool datagram_begin(struct datagram *datagram, int fd, const struct iovec *parts
 		goto out;
 	try->trial.owner = thread_id();
 	try->trial.destination = destination_of(&address, &hit, try->began);
+	try->trial.slot = destination_slot(try->trial.destination);
 	try->trial.place = hit.place;
 	if (!attempt_open_account(try))
 		goto out;
@@ -218,7 +219,7 @@ bool datagram_begin(struct datagram *datagram, int fd, const struct iovec *parts
 		.cookie = datagram_cookie(fd),
 		.peer = datagram_peer(&address),
 		.at = try->began,
-		.slot = destination_slot(try->trial.destination),
+		.slot = try->trial.slot,
 		.generation = (uint32_t)atomic_load(&try->trial.destination->generation),
 		.owner = try->trial.owner,
 		.process = thread_process(),

@@ -116,22 +116,24 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
 }
 
-static inline __attribute__((always_inline)) void note(struct attempt *try)
+/* quick: as try->quick, where that is known when this is compiled. */
+static inline __attribute__((always_inline)) void note(struct attempt *try, bool quick)
 {
 	struct destination *destination = try->trial.destination;
 
 	try->trial.number = 1;
 	try->trial.began = try->began;
 	/* Nothing had failed: it begins something. */
-	try->trial.counted = try->answered.number == 0 && !try->answered.passed;
+	try->trial.counted = quick || (try->answered.number == 0 && !try->answered.passed);
 	count(&destination->tally.attempts);
 	count(&shim_region->tally.attempts);
 	if (LOAD(try->account.budget->streak) > 0 ||
-	    breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
+	    (!quick &&
+	     breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker)))
 		count(&destination->untold[try->account.policy->mode == MODE_OBSERVE].attempts);
 	if (LOAD(destination->exhausted) != 0)
 		outcome_refilled(destination, &try->account, try->label, try->began);
-	if (try->trial.retry) {
+	if (!quick && try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
 		try->trial.fingerprint = try->answered.fingerprint;
 		try->trial.number = try->answered.number + 1;
@@ -161,15 +163,16 @@ static inline __attribute__((always_inline)) void note(struct attempt *try)
 
 void attempt_count(struct attempt *try)
 {
-	note(try);
+	note(try, false);
 }
 
 void attempt_judge(struct attempt *try, const struct name_hit *hit)
 {
-	uint32_t slot = destination_slot(try->trial.destination);
+	uint32_t slot = try->trial.slot;
 
 	if (budget_is_quiet(&try->account, try->began)) {
 		try->rule = RULE_QUIET;
+		try->quick = try->account.policy->plain;
 		demand_tried(slot);
 	} else {
 		judge(try, slot, hit);
@@ -177,5 +180,8 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit)
 	if (try->rule->says == KIND_NEW && try->fd >= 0) /* a loop looks its server up each time */
 		tries_new();
 	tries_note(slot, try->began);
-	note(try);
+	if (try->quick)
+		note(try, true);
+	else
+		note(try, false);
 }

@@ -57,7 +57,8 @@ enum failure failure_of(int err, bool is_unix)
 bool trial_of(const struct socket_entry *entry, struct trial *trial)
 {
 	trial->generation = LOAD(entry->generation);
-	trial->destination = destination_at(LOAD(entry->slot), trial->generation);
+	trial->slot = LOAD(entry->slot);
+	trial->destination = destination_at(trial->slot, trial->generation);
 	trial->owner = LOAD(entry->owner);
 	trial->place = LOAD(entry->place);
 	trial->began = LOAD(entry->since);

@@ -12,6 +12,7 @@
 /* Who tried, and how; what is known of an attempt when its outcome comes. */
 struct trial {
 	struct destination *destination;
+	uint32_t slot;
 	uint32_t generation; /* of the slot: an attempt may outlast its name there */
 	int32_t owner;       /* thread that tried */
 	uint32_t place;      /* of the address among those of its name, 0 = none */

@@ -114,7 +114,7 @@ static struct socket_entry *came_back(const struct attempt *try)
 	return entry;
 }
 
-int attempt_settle(struct attempt *try, int result)
+int attempt_settle_slowly(struct attempt *try, int result)
 {
 	struct socket_entry *entry = came_back(try);
 

@@ -6,8 +6,20 @@
 
 #include "conn/attempt.h"
 
+/* The slow half of the next. */
+int attempt_settle_slowly(struct attempt *try, int result);
+
 /* Notes how the real call ended and returns its result, errno as the call left it. */
-int attempt_settle(struct attempt *try, int result);
+static inline int attempt_settle(struct attempt *try, int result)
+{
+	if (result != 0 || !try->quick || !try->entry)
+		return attempt_settle_slowly(try, result);
+	/* Nothing on the quick way has changed errno. */
+	STORE(try->entry->calling, false);
+	socket_connected(try->fd, try->entry);
+	return 0;
+}
+
 /* data: n bytes that the program gave to be sent, the first of them. */
 ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint);
 int attempt_settle_lookup(struct attempt *try, int result);

@@ -228,9 +228,8 @@ static ucell64 settled[REGION_DESTINATIONS];
 
 /* True if a success would change something. As on a kept connection (conn/exchange_end.c) that is
  * asked once for as long as nothing goes wrong anywhere. */
-static bool wants_success(struct destination *destination)
+static bool wants_success(struct destination *destination, uint32_t slot)
 {
-	uint32_t slot = destination_slot(destination);
 	const struct config *config = config_current();
 	uint64_t holds =
 	    1 | ((uint64_t)LOAD(destination->generation) << 48 ^ (uint64_t)config->serial << 33 ^
@@ -248,14 +247,15 @@ static bool wants_success(struct destination *destination)
 
 /* The cheap half of the question: a young connection on which nothing has ended, to a destination
  * for which a success would change nothing, has nothing to tell. errno may change. */
-static bool is_uneventful(int fd, const struct socket_entry *entry, struct destination *destination)
+static inline bool is_uneventful(int fd, const struct socket_entry *entry, enum socket_state state,
+                                 struct destination *destination, uint32_t slot)
 {
 	int64_t age = monotonic() - LOAD(entry->since);
 
 	if (age >= TCP_INFO_LONG_WAIT ||
-	    (LOAD(entry->state) == SOCKET_ASKED && answer_time_is_long(destination, age)))
+	    (state == SOCKET_ASKED && answer_time_is_long(destination, age)))
 		return false;
-	return !wants_success(destination) && !is_hung_up(fd);
+	return !wants_success(destination, slot) && !is_hung_up(fd);
 }
 
 /* True if the program has done with a connection at once, and the peer has not ended it: it asked
@@ -321,16 +321,17 @@ void unseen_ask(int fd, struct socket_entry *entry)
 {
 	struct destination *destination;
 	enum socket_state state = LOAD(entry->state);
+	uint32_t slot = LOAD(entry->slot);
 	int saved;
 
 	if (state != SOCKET_CONNECTING && state != SOCKET_OPEN && state != SOCKET_ASKED &&
 	    !(state == SOCKET_ANSWERED && LOAD(entry->traits) & TRAIT_KEPT))
 		return;
-	destination = destination_at(LOAD(entry->slot), LOAD(entry->generation));
+	destination = destination_at(slot, LOAD(entry->generation));
 	if (!destination)
 		return;
 	saved = errno;
-	if (state == SOCKET_CONNECTING || !is_uneventful(fd, entry, destination))
+	if (state == SOCKET_CONNECTING || !is_uneventful(fd, entry, state, destination, slot))
 		ask(fd, entry, state);
 	errno = saved;
 }

@@ -3,6 +3,7 @@
 #ifndef RETRYBUDGET_HOOK_HOOK_H
 #define RETRYBUDGET_HOOK_HOOK_H
 
+#include "sys/likely.h"
 #include "sys/real.h"
 
 #if defined(_FILE_OFFSET_BITS) && _FILE_OFFSET_BITS != 32 || defined(_TIME_BITS)
@@ -23,7 +24,5 @@ static inline bool is_readable(const void *at)
 {
 	return (uintptr_t)at >= 4096 && (uintptr_t)at <= UINTPTR_MAX - 4096;
 }
-
-#define likely(condition) __builtin_expect(!!(condition), 1)
 
 #endif

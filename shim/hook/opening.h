@@ -16,8 +16,10 @@ static inline bool opening_goes(struct attempt *try)
 	if (!pace(try))
 		return false;
 	attempt_start(try);
-	tls_look(try);
-	timeouts_begin(try);
+	if (!try->quick) {
+		tls_look(try);
+		timeouts_begin(try);
+	}
 	return true;
 }
 

@@ -20,8 +20,9 @@ static inline bool pace(struct attempt *try)
 {
 	const struct account *account = &try->account;
 
-	if (try->rule != RULE_QUIET || account->policy->bounds_first ||
-	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
+	if (!try->quick &&
+	    (try->rule != RULE_QUIET || account->policy->bounds_first ||
+	     breaker_not_closed(&account->budget->breaker, &account->policy->breaker)))
 		return pace_slowly(try);
 	if (!try->fresh && try->fd >= 0)
 		release_options_over(try->fd);

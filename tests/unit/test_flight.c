@@ -25,6 +25,7 @@ static void start(void)
 	start_shim();
 	config = (struct config *)config_current(); /* nobody else reads it here */
 	policy = &config->policies[0];
+	policy->plain = 0;
 	policy->strategy = STRATEGY_CONCURRENCY;
 	policy->window = HOUR;
 	policy->breaker.on = 1;

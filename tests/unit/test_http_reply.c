@@ -531,6 +531,7 @@ Test(http_reply, makes_no_reconnect_of_a_request)
 	policy->breaker.open = 3600 * NS_PER_S;
 	policy->reconnect_spread = 3600 * NS_PER_S;
 	policy->bounds_first = 1;
+	policy->plain = 0;
 	asks(&talk, ASK);
 	replies(&talk, FINE, 64);
 	fcntl(talk.host, F_SETFL, O_NONBLOCK);

@@ -77,6 +77,7 @@ static void begin_reconnect(void)
 	start_dead();
 	policy->reconnect_spread = 24 * 3600 * NS_PER_S;
 	policy->bounds_first = 1;
+	policy->plain = 0;
 	begin();
 	load_dice();
 	for (int i = 0; i <= SPREAD_MANY; i++)

@@ -19,6 +19,7 @@ static struct policy *bounded(int64_t rate, int64_t burst)
 	policy->rate = rate;
 	policy->burst = burst;
 	policy->bounds_first = rate > 0;
+	policy->plain = 0;
 	policy->hold = 0;
 	return policy;
 }
@@ -108,6 +109,7 @@ Test(rate, of_starts_is_spread_once_a_process)
 	policy->start_spread = 10 * NS_PER_S;
 	policy->start_burst = 1;
 	policy->bounds_first = 1;
+	policy->plain = 0;
 	connects(&server, 1, 0);
 	cr_expect_eq(destination_at_port(&server)->tally.held, 0, "one may go");
 	for (int i = 0; i < 3; i++) { /* of which none starts */

@@ -26,6 +26,7 @@ static void start_tls(void)
 	start_shim();
 	policy = (struct policy *)&config_current()->policies[0];
 	policy->tls = 1;
+	policy->plain = 0;
 	session_prepare();
 }
 
