@@ -135,6 +135,12 @@ $(B)/exports.map: shim/sys/hooks.def shim/sys/real.h scripts/hooks Makefile | $(
 	@mkdir -p $(@D)
 	$(Q)CC='$(CC)' CFLAGS='$(CFLAGS)' scripts/hooks map $< > $@.new && mv $@.new $@
 
+# What runs at start-up, or for a record, and on the way of no call: small rather than fast, since
+# its pages are memory of a program that alone uses the library.
+SELDOM := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/config/*.c shim/region/*.c shim/report/*.c) \
+	  $(addprefix shim/hook/,imports.c inject.c load.c object.c start.c))
+$(SELDOM): SHIM_FLAGS += -Os
+
 $(B)/obj/shim/%.o: shim/%.c Makefile | $(PREPARED)
 	$(say) CC $<
 	@mkdir -p $(@D)
