@@ -3,11 +3,12 @@
  * Making and finding the region. Whatever fails here costs only the sharing, never the program:
  * there is always a region of the process's own to fall back to.
  *
- * CLOCK_MONOTONIC, in which the region's times are, starts anew at boot; so does /dev/shm.
+ * CLOCK_MONOTONIC, in which the region's times are, starts anew at boot; so does shared memory.
  */
 #include "region/region.h"
 
 #include "config/config.h"
+#include "region/shared.h"
 #include "sys/process.h"
 #include "sys/real.h"
 #include "sys/status.h"
@@ -24,17 +25,15 @@
 
 #define SHARED_MEMORY "/dev/shm"
 
-/* Of a shared file's name: programs of before and after a change of the layout have one each. */
-static const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
-
 /* The same numbers whatever the word size: no padding anywhere. */
 _Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
 _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, size) == 8 &&
-                   offsetof(struct region, identity) == 16 &&
+                   offsetof(struct region, nonce) == 16 &&
+                   offsetof(struct region, identity) == 24 &&
                    sizeof(struct region_identity) ==
                        6 * sizeof(cell64) + REGION_VERSION + REGION_PROGRAM + REGION_PATH,
                "one layout");
-_Static_assert(offsetof(struct region, steering) == 16 + sizeof(struct region_identity) &&
+_Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
                    offsetof(struct region, used) ==
                        offsetof(struct region, steering) + 3 * sizeof(cell64) &&
                    offsetof(struct region, process) ==
@@ -64,26 +63,6 @@ _Static_assert(sizeof(struct tally) ==
                    sizeof(struct region) == offsetof(struct region, admissions) +
                                                 REGION_ADMISSIONS * sizeof(struct admission),
                "one layout");
-
-/* What differs between a user's region and the host's. */
-struct place {
-	const char *directory; /* below base; NULL: "retrybudget-<euid>" */
-	mode_t directory_mode, file_mode;
-	uid_t owner;
-	bool may_create;
-};
-
-/* Marks a new region; false if it was made by somebody with another layout. Racing makers write the
- * same values. */
-static bool adopt(struct region *region)
-{
-	int64_t size = 0, magic = 0;
-
-	atomic_compare_exchange_strong(&region->size, &size, (int64_t)sizeof(struct region));
-	atomic_compare_exchange_strong(&region->magic, &magic, REGION_MAGIC);
-	return atomic_load(&region->size) == (int64_t)sizeof(struct region) &&
-	       atomic_load(&region->magic) == REGION_MAGIC;
-}
 
 static struct region *map(int fd, int flags)
 {
@@ -130,21 +109,11 @@ static struct {
 	int64_t pid, fd, inode, child; /* child 0: nothing was handed on */
 } handed;
 
-/* Digits up to the byte that must end them. */
-static bool take_number(const char **text, char end, int64_t *value)
-{
-	int digits = 0;
-
-	for (*value = 0; **text >= '0' && **text <= '9' && digits < 18; ++*text, digits++)
-		*value = *value * 10 + (**text - '0');
-	return digits > 0 && *(*text)++ == end;
-}
-
 void region_hand(const char *text)
 {
-	if (!text || !take_number(&text, ':', &handed.pid) ||
-	    !take_number(&text, ':', &handed.fd) || !take_number(&text, ':', &handed.inode) ||
-	    !take_number(&text, '\0', &handed.child))
+	if (!text || !text_number(&text, ':', &handed.pid) ||
+	    !text_number(&text, ':', &handed.fd) || !text_number(&text, ':', &handed.inode) ||
+	    !text_number(&text, '\0', &handed.child))
 		handed.child = 0;
 }
 
@@ -180,6 +149,13 @@ static int open_handed(void)
 	return -1;
 }
 
+void region_begin(struct region *region, int64_t nonce)
+{
+	atomic_store(&region->size, (int64_t)sizeof(struct region));
+	atomic_store(&region->nonce, nonce);
+	atomic_store(&region->magic, REGION_MAGIC);
+}
+
 static struct region *open_process(const char **why)
 {
 	struct region *region = NULL;
@@ -203,143 +179,20 @@ static struct region *open_process(const char **why)
 	if (!region)
 		*why = "no memory for the region";
 	else
-		adopt(region);
+		region_begin(region, 0);
 	if (region && fault)
 		count(&region->faults);
-	return region;
-}
-
-/* Anybody may make names in /dev/shm. The directory counts only if it belongs to the right user and
- * nobody else can change it; what is in it can then be trusted not to move. */
-static int open_directory(const char *base, const struct place *place, const char **why)
-{
-	char path[256];
-	struct text text;
-	struct stat64 is;
-	int fd;
-
-	text_start(&text, path, sizeof(path));
-	if (!text_string(&text, base) || !text_string(&text, "/") ||
-	    !text_string(&text, place->directory ? place->directory : "retrybudget-") ||
-	    (!place->directory && !text_decimal(&text, place->owner))) {
-		*why = "the path of the shared region is too long";
-		return -1;
-	}
-	if (place->may_create)
-		(void)mkdir(path, place->directory_mode); /* EEXIST is the usual case */
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		*why = errno == ENOENT && !place->may_create
-		           ? "the host's shared region does not exist: root must make it first"
-		           : "the directory of the shared region cannot be opened";
-		return -1;
-	}
-	if (!status_of(fd, &is) || is.st_uid != place->owner ||
-	    (is.st_mode & 07777 & ~place->directory_mode) != 0) {
-		*why = "the directory of the shared region can be changed by others: remove it";
-		real.close(fd);
-		return -1;
-	}
-	/* The umask may have taken something away. */
-	if (place->may_create && (is.st_mode & 07777) != place->directory_mode)
-		(void)fchmod(fd, place->directory_mode);
-	return fd;
-}
-
-/*
- * The file is given all of its memory before it is mapped: on a full /dev/shm that is an error now
- * instead of a SIGBUS in the program later. Growing is one step, so that nobody sees a part of it.
- */
-static bool prepare_file(int fd, const struct place *place, const char **why)
-{
-	struct stat64 is;
-
-	if (!status_of(fd, &is) || !S_ISREG(is.st_mode) || is.st_uid != place->owner ||
-	    is.st_nlink != 1 || (is.st_mode & 07777 & ~place->file_mode) != 0) {
-		*why = "the file of the shared region is not ours alone: remove it";
-		return false;
-	}
-	if (is.st_size != 0 && is.st_size != (off64_t)sizeof(struct region)) {
-		*why = "the shared region was made by another version";
-		return false;
-	}
-	if (is.st_size == 0 && !may_grow()) {
-		*why = "the shared region would be larger than a file may be (ulimit -f)";
-		return false;
-	}
-	if (fallocate(fd, 0, 0, (off_t)sizeof(struct region)) != 0) {
-		*why = "the shared region cannot be allocated: /dev/shm may be full";
-		return false;
-	}
-	/* The umask, not us, chose the mode at creation; and others come in only now. */
-	if (place->may_create && (is.st_mode & 07777) != place->file_mode)
-		(void)fchmod(fd, place->file_mode);
-	return true;
-}
-
-static struct region *open_file(int directory, const char *share, const struct place *place,
-                                const char **why)
-{
-	char name[SHARE_NAME_MAX + sizeof(suffix)];
-	struct text text;
-	struct region *region = NULL;
-	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, fd;
-
-	text_start(&text, name, sizeof(name));
-	text_string(&text, share);
-	text_string(&text, suffix);
-	fd = openat(directory, name, place->may_create ? flags | O_CREAT : flags, 0600);
-	if (fd < 0) {
-		*why = errno == ENOENT && !place->may_create
-		           ? "the host's shared region does not exist: root must make it first"
-		           : "the file of the shared region cannot be opened";
-		return NULL;
-	}
-	if (prepare_file(fd, place, why)) {
-		region = map(fd, MAP_SHARED);
-		if (!region)
-			*why = "the shared region cannot be mapped";
-	}
-	real.close(fd);
-	if (region && !adopt(region)) {
-		*why = "the shared region was made by another version";
-		munmap(region, sizeof(*region));
-		region = NULL;
-	}
-	return region;
-}
-
-static struct region *open_shared(const char *base, const char *share, const struct place *place,
-                                  const char **why)
-{
-	struct region *region;
-	int directory;
-
-	if (!share_name_valid(share)) {
-		*why = "the share name is not 1 to 63 letters, digits, '.', '_', '-' without a '.' "
-		       "first";
-		return NULL;
-	}
-	directory = open_directory(base, place, why);
-	if (directory < 0)
-		return NULL;
-	region = open_file(directory, share, place, why);
-	real.close(directory);
 	return region;
 }
 
 struct region *region_open_in(const char *base, enum scope scope, const char *share,
                               const char **why)
 {
-	struct place user = { NULL, 0700, 0600, geteuid(), true };
-	/* For processes that start as root: whoever may write the file may also cut it short, and
-	 * every program that maps it would die of SIGBUS. */
-	struct place host = { "retrybudget", 0755, 0600, 0, geteuid() == 0 };
 	struct region *region = NULL;
 
 	*why = NULL;
 	if (scope != SCOPE_PROCESS)
-		region = open_shared(base, share, scope == SCOPE_HOST ? &host : &user, why);
+		region = share_map(base, scope, share, why);
 	if (region)
 		return region;
 	region = open_process(why);

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'A' /* grows with the layout: in the magic, and in the file's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0A" */
+#define REGION_LAYOUT         'C' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0C" */
 #define REGION_DESTINATIONS   512
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
@@ -167,6 +167,7 @@ struct destination {
 struct region {
 	cell64 magic; /* REGION_MAGIC once usable */
 	cell64 size;  /* sizeof(struct region) of its maker */
+	cell64 nonce; /* of a share: the name of the share says it too */
 	struct region_identity identity;
 	struct steering steering;
 	cell64
@@ -184,11 +185,8 @@ struct region {
 /*
  * Maps the region of a scope, or makes it. share: the share name, see share_name_valid().
  *
- * SCOPE_PROCESS is a memfd mapping: inherited by fork, gone with its last process. A file in
- * /dev/shm would need sweeping and faults (SIGBUS) when that file system is full.
- * SCOPE_USER and SCOPE_HOST are files below /dev/shm, wholly allocated before they are mapped, in a
- * directory that is checked for owner, mode and links. SCOPE_HOST is shared by all processes that
- * start as root, also after they have dropped it.
+ * SCOPE_PROCESS is a memfd mapping: inherited by fork, gone with its last process. SCOPE_USER and
+ * SCOPE_HOST are found by name: region/shared.h.
  *
  * Returns the mapping; where the shared one cannot be had, one of SCOPE_PROCESS with *why set to a
  * static text (else *why is NULL); NULL if nothing can be mapped. Leaves no descriptor open. Call
@@ -208,7 +206,10 @@ void region_hand(const char *text);
 /* The file for that, sealed: -1 with errno. */
 int region_make_file(void);
 
-/* The same in another directory than /dev/shm, for the tests. */
+/* Makes memory of zeroes, which nobody else can see yet, a region. nonce: of a share, else 0. */
+void region_begin(struct region *region, int64_t nonce);
+
+/* As region_open() in another directory than /dev/shm, for the tests. */
 struct region *region_open_in(const char *base, enum scope scope, const char *share,
                               const char **why);
 

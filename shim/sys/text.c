@@ -84,6 +84,15 @@ bool text_hex(struct text *text, uint64_t value)
 	return false;
 }
 
+bool text_number(const char **text, char end, int64_t *value)
+{
+	int digits = 0;
+
+	for (*value = 0; **text >= '0' && **text <= '9' && digits < 18; ++*text, digits++)
+		*value = *value * 10 + (**text - '0');
+	return digits > 0 && *(*text)++ == end;
+}
+
 bool text_fixed(struct text *text, int64_t thousandths, int places)
 {
 	uint64_t whole = magnitude(thousandths);

@@ -31,6 +31,10 @@ bool text_string(struct text *text, const char *string);
 bool text_decimal(struct text *text, int64_t value);
 bool text_hex(struct text *text, uint64_t value); /* with 0x */
 
+/* Reads the digits at *text up to the byte that must end them, and moves behind that. False: there
+ * are none, or more than 18, or another byte. */
+bool text_number(const char **text, char end, int64_t *value);
+
 /* Thousandths as a decimal fraction: 93150 is "93.1" with one place. Cut, not rounded, so that what
  * is printed was really there. places: 0..3. */
 bool text_fixed(struct text *text, int64_t thousandths, int places);

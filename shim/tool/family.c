@@ -34,6 +34,7 @@ static bool share_region(const struct process *a, const struct process *b)
 {
 	return a->region_count == 1 && b->region_count == 1 &&
 	       a->regions[0].inode == b->regions[0].inode &&
+	       a->regions[0].space == b->regions[0].space &&
 	       a->regions[0].major == b->regions[0].major &&
 	       a->regions[0].minor == b->regions[0].minor;
 }

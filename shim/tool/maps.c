@@ -2,6 +2,7 @@
 /* A name in /proc/PID/maps may hold blanks; a newline in it is written \012. */
 #include "tool/maps.h"
 
+#include "region/segment.h"
 #include "tool/library.h"
 
 #include <inttypes.h>
@@ -16,35 +17,28 @@ static bool is_text(const char *bytes, size_t n, const char *text)
 	return n == strlen(text) && memcmp(bytes, text, n) == 0;
 }
 
-/* ".../retrybudget/NAME-vN" or ".../retrybudget-UID/NAME-vN", wherever its file system is mounted.
- */
-static bool is_shared(const char *path, size_t n)
+/* "/SYSV" and the key of a System V segment, of which the upper half says what it is. */
+static enum mapping_kind kind_of_segment(const char *path, size_t n)
 {
-	static const char folder[] = "retrybudget";
-	const char *name = memrchr(path, '/', n), *above;
-	size_t length;
+	static const char begins[] = "/SYSV";
+	char key[8 + 1] = "", *end;
+	unsigned long kind;
 
-	if (!name || name == path)
-		return false;
-	length = (size_t)(path + n - name);
-	if (length < sizeof("/x-v1") - 1 || memcmp(path + n - 3, "-v", 2) != 0)
-		return false;
-	above = memrchr(path, '/', (size_t)(name - path));
-	if (!above)
-		return false;
-	above++;
-	length = (size_t)(name - above);
-	if (length < sizeof(folder) - 1 || memcmp(above, folder, sizeof(folder) - 1) != 0)
-		return false;
-	above += sizeof(folder) - 1;
-	length -= sizeof(folder) - 1;
-	return length == 0 ||
-	       (*above == '-' && length > 1 && strspn(above + 1, "0123456789") == length - 1);
+	if (n != sizeof(begins) - 1 + sizeof(key) - 1 ||
+	    memcmp(path, begins, sizeof(begins) - 1) != 0)
+		return MAPPING_OTHER;
+	memcpy(key, path + sizeof(begins) - 1, sizeof(key) - 1);
+	kind = strtoul(key, &end, 16) >> 16;
+	if (*end)
+		return MAPPING_OTHER;
+	return kind == SEGMENT_REGION  ? MAPPING_SHARED
+	       : kind == SEGMENT_CHUNK ? MAPPING_CHUNK
+	                               : MAPPING_OTHER;
 }
 
 static enum mapping_kind kind_of(const char *mode, const char *path)
 {
-	static const char deleted[] = " (deleted)"; /* so are all memfds */
+	static const char deleted[] = " (deleted)"; /* so are all memfds and segments */
 	size_t n = strcspn(path, "\n"), end = sizeof(deleted) - 1;
 	bool gone = n >= end && memcmp(path + n - end, deleted, end) == 0;
 	const char *name;
@@ -54,7 +48,7 @@ static enum mapping_kind kind_of(const char *mode, const char *path)
 	if (mode[3] == 's') {
 		if (gone && is_text(path, n, MEMFD))
 			return MAPPING_OWN;
-		return is_shared(path, n) ? MAPPING_SHARED : MAPPING_OTHER;
+		return gone ? kind_of_segment(path, n) : MAPPING_OTHER;
 	}
 	name = memrchr(path, '/', n);
 	if (mode[2] == 'x' && name &&

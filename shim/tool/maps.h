@@ -10,12 +10,14 @@ enum mapping_kind {
 	MAPPING_OTHER,
 	MAPPING_LIBRARY, /* its code: data alone may be a tool that reads the file */
 	MAPPING_OWN,     /* by its name the region of a process or a family: a memfd */
-	MAPPING_SHARED,  /* by its name the region of a user or a host: a file */
+	MAPPING_SHARED,  /* by its name the region of a share: a System V segment */
+	MAPPING_CHUNK,   /* more destinations of one: another segment */
 };
 
 struct mapping {
-	uint64_t from, to, inode;
+	uint64_t from, to, inode;  /* of a segment the inode is its number */
 	unsigned int major, minor; /* of the device */
+	uint64_t space;            /* of a segment: the IPC namespace; 0: not known */
 	enum mapping_kind kind;
 	bool is_writable; /* by the process, and so is its file */
 };

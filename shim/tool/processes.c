@@ -141,6 +141,20 @@ static bool add(struct processes *found, const struct process *process)
 	return true;
 }
 
+/* Segments have their numbers in an IPC namespace each. */
+static void find_space(struct process *process)
+{
+	struct stat status;
+	char path[48];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/ipc", (int)process->pid);
+	if (stat(path, &status) != 0)
+		return;
+	for (int i = 0; i < process->region_count; i++)
+		if (process->regions[i].kind == MAPPING_SHARED)
+			process->regions[i].space = status.st_ino;
+}
+
 static bool consider(struct processes *found, pid_t pid)
 {
 	struct process process = { .pid = pid };
@@ -156,6 +170,7 @@ static bool consider(struct processes *found, pid_t pid)
 	if (!read_stat(&process) || stat(path, &status) != 0)
 		return true;
 	process.user = status.st_uid;
+	find_space(&process);
 	return add(found, &process);
 }
 
@@ -174,6 +189,8 @@ static int by_region(const void *left, const void *right)
 		order = compare(x->major, y->major);
 	if (order == 0)
 		order = compare(x->minor, y->minor);
+	if (order == 0)
+		order = compare(x->space, y->space);
 	if (order == 0)
 		order = compare(x->inode, y->inode);
 	return order ? order : compare((uint64_t)a->pid, (uint64_t)b->pid);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ways in: the mapped file itself by /proc/PID/map_files, which root and CAP_CHECKPOINT_RESTORE
- * may open, else process_vm_readv and process_vm_writev, where ptrace(2) would be allowed. The
- * first makes no page that is not there yet; the second looks at slots in use alone, for the same
- * end.
+ * Two ways in: the mapped memory itself by /proc/PID/map_files, which root and
+ * CAP_CHECKPOINT_RESTORE may open, else process_vm_readv and process_vm_writev, where ptrace(2)
+ * would be allowed. The first makes no page that is not there yet; the second looks at slots in use
+ * alone, for the same end.
  */
 #include "tool/region_file.h"
 
@@ -12,7 +12,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -20,9 +22,7 @@
 
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define MOUNTS_LIMIT (1 << 20)
-
-/* The device of all memfds: one mount inside the kernel. */
+/* The device of all memfds. */
 static dev_t memfd_device(void)
 {
 	static dev_t device;
@@ -39,37 +39,14 @@ static dev_t memfd_device(void)
 	return device;
 }
 
-/* True if a device is a tmpfs by the mounts that a process sees. */
-static bool is_tmpfs(pid_t pid, const struct mapping *mapping)
-{
-	static char text[MOUNTS_LIMIT];
-	char wanted[32], *line, *rest = text;
-	bool found = false;
-
-	(void)snprintf(wanted, sizeof(wanted), "%u:%u", mapping->major, mapping->minor);
-	if (process_read(pid, "mountinfo", text, sizeof(text)) <= 0)
-		return false;
-	while (!found && (line = strsep(&rest, "\n"))) {
-		const char *type = strstr(line, " - ");
-		char *word = line;
-
-		for (int i = 0; i < 2 && word; i++)
-			word = strchr(word + (i > 0), ' ');
-		found = word && type && strncmp(word + 1, wanted, strlen(wanted)) == 0 &&
-		        word[1 + strlen(wanted)] == ' ' && strncmp(type, " - tmpfs ", 9) == 0;
-	}
-	return found;
-}
-
 /*
  * Names are free: what is called like a region may lie on a file system whose server never answers
- * (FUSE), and a reader would hang. Only memory is looked at.
+ * (FUSE), and a reader would hang. Only memory is looked at. Segments are of the same mount inside
+ * the kernel.
  */
-static bool is_memory(pid_t pid, const struct mapping *mapping)
+static bool is_memory(const struct mapping *mapping)
 {
-	if (makedev(mapping->major, mapping->minor) == memfd_device())
-		return true;
-	return mapping->kind == MAPPING_SHARED && is_tmpfs(pid, mapping);
+	return makedev(mapping->major, mapping->minor) == memfd_device();
 }
 
 enum snapshot_state region_file_open(const struct process *process, const struct mapping *mapping,
@@ -79,9 +56,9 @@ enum snapshot_state region_file_open(const struct process *process, const struct
 	struct stat status;
 
 	/* Root must not write for a process what that could not write itself. */
-	if (!is_memory(process->pid, mapping) || (for_writing && !mapping->is_writable))
+	if (!is_memory(mapping) || (for_writing && !mapping->is_writable))
 		return SNAPSHOT_FALSE;
-	*file = (struct region_file) { process->pid, mapping->from, -1 };
+	*file = (struct region_file) { .pid = process->pid, .address = mapping->from, .fd = -1 };
 	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 	               (int)process->pid, mapping->from, mapping->to);
 	file->fd =
@@ -111,6 +88,24 @@ static enum snapshot_state state_of(ssize_t got, size_t n)
 	                                         : SNAPSHOT_FALSE;
 }
 
+enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing,
+                                           struct region_file *file)
+{
+	struct shmid_ds is;
+	void *at = shmat(id, NULL, for_writing ? 0 : SHM_RDONLY);
+
+	*file = (struct region_file) { .fd = -1 };
+	if (at == (void *)-1)
+		return errno == EACCES || errno == EPERM ? SNAPSHOT_DENIED : SNAPSHOT_GONE;
+	file->at = at;
+	if (shmctl(id, IPC_STAT, &is) != 0 || is.shm_perm.cuid != owner) {
+		region_file_close(file);
+		return SNAPSHOT_GONE;
+	}
+	file->size = is.shm_segsz;
+	return SNAPSHOT_GOOD;
+}
+
 enum snapshot_state region_file_read(const struct region_file *file, size_t offset, void *out,
                                      size_t n)
 {
@@ -118,6 +113,12 @@ enum snapshot_state region_file_read(const struct region_file *file, size_t offs
 	struct iovec from = { (void *)(uintptr_t)(file->address + offset), n };
 	ssize_t got;
 
+	if (file->at) {
+		if (offset > file->size || n > file->size - offset)
+			return SNAPSHOT_FALSE;
+		memcpy(out, (const char *)file->at + offset, n);
+		return SNAPSHOT_GOOD;
+	}
 	if (file->fd >= 0)
 		got = pread(file->fd, out, n, (off_t)offset);
 	else
@@ -131,6 +132,12 @@ enum snapshot_state region_file_write(const struct region_file *file, size_t off
 	struct iovec from = { (void *)(uintptr_t)bytes, n };
 	struct iovec to = { (void *)(uintptr_t)(file->address + offset), n };
 
+	if (file->at) {
+		if (offset > file->size || n > file->size - offset)
+			return SNAPSHOT_FALSE;
+		memcpy((char *)file->at + offset, bytes, n);
+		return SNAPSHOT_GOOD;
+	}
 	if (file->fd >= 0)
 		return state_of(pwrite(file->fd, bytes, n, (off_t)offset), n);
 	return state_of(process_vm_writev(file->pid, &from, 1, &to, 1, 0), n);
@@ -141,4 +148,7 @@ void region_file_close(struct region_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
+	if (file->at)
+		(void)shmdt(file->at);
+	file->at = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A region in the hands of another process: read and written, never mapped. Who owns a file can
- * shorten it, and whoever has mapped it dies of SIGBUS; and a mapping of ours would keep memory
- * alive that its processes have left.
+ * A region in the hands of another process: read and written, never mapped, since its owner could
+ * shorten a file under us, and whoever has that mapped dies of SIGBUS. A segment of System V nobody
+ * can shorten: that is mapped for a moment, where it is of our own IPC namespace.
  */
 #ifndef RETRYBUDGET_TOOL_REGION_FILE_H
 #define RETRYBUDGET_TOOL_REGION_FILE_H
@@ -21,12 +21,18 @@ enum snapshot_state {
 struct region_file {
 	pid_t pid;
 	uint64_t address;
-	int fd; /* or -1: by address */
+	int fd;   /* or -1: by address */
+	void *at; /* or NULL: of a segment */
+	size_t size;
 };
 
 /* SNAPSHOT_GOOD, or why not. */
 enum snapshot_state region_file_open(const struct process *process, const struct mapping *mapping,
                                      bool for_writing, struct region_file *file);
+
+/* The same of segment `id`, if `owner` has made it. */
+enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing,
+                                           struct region_file *file);
 
 /* All of it or nothing. By address another process may answer that was given the number since, and
  * be written to: ask process_lives() right before, and before believing what was read. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* retrybudget share: budgets that several processes share, by the files that hold them. */
+/* retrybudget share: budgets that several processes share, by the names that lead to them. */
 #include "tool/family.h"
 #include "tool/options.h"
 #include "tool/share_files.h"
@@ -22,7 +22,7 @@ static const char usage[] =
     "\n"
     "Budgets of scope user and host, which all processes with the same share name have in\n"
     "common: lists them; shows what one holds; fills its budgets and forgets what has failed,\n"
-    "of one destination or of all; removes its file. SHARE is a NAME, or OWNER/NAME as ls\n"
+    "of one destination or of all; removes it. SHARE is a NAME, or OWNER/NAME as ls\n"
     "prints it.\n"
     "\n";
 
@@ -49,8 +49,8 @@ static int say_usage(FILE *out)
 static bool maps(const struct process *process, const struct share *share)
 {
 	for (int i = 0; i < process->region_count; i++)
-		if (process->regions[i].kind == MAPPING_SHARED &&
-		    process->regions[i].inode == share->inode)
+		if (process->regions[i].kind == MAPPING_SHARED && share->segment >= 0 &&
+		    process->regions[i].inode == (uint64_t)share->segment)
 			return true;
 	return false;
 }
@@ -62,6 +62,14 @@ static size_t users_of(const struct command *command, const struct share *share)
 	for (size_t i = 0; i < command->processes.count; i++)
 		count += maps(&command->processes.list[i], share);
 	return count;
+}
+
+/* Of a share that cannot be looked at. */
+static const char *sentence(const struct snapshot *snapshot)
+{
+	if (snapshot->state == SNAPSHOT_GONE)
+		return "leads to memory that has gone: the next of its programs makes it anew";
+	return snapshot_sentence(snapshot);
 }
 
 static void take(const struct share *share, struct snapshot *snapshot)
@@ -98,7 +106,7 @@ static void list_one(const struct command *command, const struct share *share)
 		       stat_sum(snapshot.region->tally.failed, 2),
 		       throttled(&snapshot.region->tally));
 	else
-		printf("%s\n", snapshot_sentence(&snapshot));
+		printf("%s\n", sentence(&snapshot));
 }
 
 static int list(const struct command *command)
@@ -136,8 +144,7 @@ static int show(const struct command *command, const struct share *share)
 
 	take(share, &snapshot);
 	if (snapshot.state != SNAPSHOT_GOOD) {
-		fprintf(stderr, "retrybudget: share: %s %s\n", share->path,
-		        snapshot_sentence(&snapshot));
+		fprintf(stderr, "retrybudget: share: %s %s\n", share->path, sentence(&snapshot));
 		return 1;
 	}
 	printf("%s/%s: %s, layout %c\n", share->owner, share->name, share->path, share->layout);
@@ -193,7 +200,7 @@ static int reset_all(const struct region_file *file, const char *destination, co
 
 	snapshot_take_file(file, &snapshot);
 	if (snapshot.state != SNAPSHOT_GOOD) {
-		*why = snapshot_sentence(&snapshot);
+		*why = sentence(&snapshot);
 		return -1;
 	}
 	for (int i = 0; i < snapshot.slot_count && state == SNAPSHOT_GOOD; i++) {
@@ -224,8 +231,7 @@ static int reset(const struct command *command, const struct share *share)
 		return 1;
 	}
 	if (failed.state != SNAPSHOT_GOOD) {
-		fprintf(stderr, "retrybudget: share: %s %s\n", share->path,
-		        snapshot_sentence(&failed));
+		fprintf(stderr, "retrybudget: share: %s %s\n", share->path, sentence(&failed));
 		return 1;
 	}
 	cleared = reset_all(&file, command->destination, &why);
@@ -249,7 +255,10 @@ static int reset(const struct command *command, const struct share *share)
 
 static int rm(const struct command *command, const struct share *share)
 {
-	size_t count = users_of(command, share);
+	size_t count = users_of(command, share), attached = share_attached(share);
+
+	if (count < attached) /* of other users, or in a namespace that we do not see */
+		count = attached;
 
 	if (count > 0 && !command->force) {
 		fprintf(stderr,

@@ -2,6 +2,7 @@
 #include "tool/share_files.h"
 
 #include "config/scope.h"
+#include "region/shared.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -44,11 +47,19 @@ static bool owner_of(const char *directory, struct share *share)
 	return true;
 }
 
-/* "NAME-vN" */
+/* "NAME-vN", and what our own IPC namespace adds. False: it is of another, or no name of a share.
+ */
 static bool name_of(const char *file, struct share *share)
 {
-	size_t n = strlen(file);
+	static char ours[SHARE_FILE];
+	const char *plus = strchr(file, '+'), *added;
+	size_t n = plus ? (size_t)(plus - file) : strlen(file);
 
+	if (!*ours && !share_file_name("x", ours))
+		return false;
+	added = strchr(ours, '+');
+	if (strcmp(plus ? plus : "", added ? added : "") != 0)
+		return false;
 	if (n < sizeof("x-v1") - 1 || n - 3 >= sizeof(share->name) ||
 	    memcmp(file + n - 3, "-v", 2) != 0)
 		return false;
@@ -60,9 +71,24 @@ static bool name_of(const char *file, struct share *share)
 	return share_name_valid(share->name);
 }
 
-static bool is_ours(const struct stat *status, const struct share *share)
+/* Whose link it is, must have made the segment: in a share of the host a member of its group may
+ * have. */
+static bool read_link(int directory, const char *name, struct share *share)
 {
-	return S_ISREG(status->st_mode) && status->st_uid == share->user && status->st_nlink == 1;
+	struct stat status;
+	char text[SHARE_TEXT];
+	struct share_link link;
+	ssize_t n;
+
+	if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISLNK(status.st_mode) || (!share->is_host && status.st_uid != share->user))
+		return false;
+	n = readlinkat(directory, name, text, sizeof(text) - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	share->maker = status.st_uid;
+	share->segment = share_link_read(text, &link) ? link.id : -1;
+	share->nonce = share->segment >= 0 ? link.nonce : 0;
+	return n >= 0;
 }
 
 static bool add(struct shares *found, const struct share *share)
@@ -76,7 +102,7 @@ static bool add(struct shares *found, const struct share *share)
 	return true;
 }
 
-static bool look_into(int directory, const struct share *owner, const char *path, dev_t device,
+static bool look_into(int directory, const struct share *owner, const char *path,
                       struct shares *found)
 {
 	DIR *list = fdopendir(directory);
@@ -89,14 +115,9 @@ static bool look_into(int directory, const struct share *owner, const char *path
 	}
 	while (room && (one = readdir(list))) {
 		struct share share = *owner;
-		struct stat status;
 
-		if (!name_of(one->d_name, &share) ||
-		    fstatat(dirfd(list), one->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    !is_ours(&status, &share) || status.st_dev != device)
+		if (!name_of(one->d_name, &share) || !read_link(dirfd(list), one->d_name, &share))
 			continue;
-		share.device = status.st_dev;
-		share.inode = status.st_ino;
 		(void)snprintf(share.path, sizeof(share.path), "%.64s/%.80s", path, one->d_name);
 		room = add(found, &share);
 	}
@@ -104,8 +125,7 @@ static bool look_into(int directory, const struct share *owner, const char *path
 	return room;
 }
 
-static bool find_of_owner(int base, const char *base_path, const char *name, dev_t device,
-                          struct shares *found)
+static bool find_of_owner(int base, const char *base_path, const char *name, struct shares *found)
 {
 	struct share owner = { 0 };
 	struct stat status;
@@ -120,12 +140,11 @@ static bool find_of_owner(int base, const char *base_path, const char *name, dev
 		found->closed += errno == EACCES;
 		return true;
 	}
-	if (fstat(directory, &status) != 0 || status.st_uid != owner.user ||
-	    status.st_dev != device) {
+	if (fstat(directory, &status) != 0 || status.st_uid != owner.user) {
 		close(directory);
 		return true;
 	}
-	return look_into(directory, &owner, path, device, found);
+	return look_into(directory, &owner, path, found);
 }
 
 static int by_owner_and_name(const void *a, const void *b)
@@ -142,20 +161,19 @@ bool shares_find(const char *base, struct shares *found)
 {
 	int fd = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	const struct dirent *one;
-	struct stat status;
 	bool room = true;
 	DIR *list;
 
 	*found = (struct shares) { 0 };
 	if (fd < 0)
 		return false;
-	list = fstat(fd, &status) == 0 ? fdopendir(fd) : NULL;
+	list = fdopendir(fd);
 	if (!list) {
 		close(fd);
 		return false;
 	}
 	while (room && (one = readdir(list)))
-		room = find_of_owner(dirfd(list), base, one->d_name, status.st_dev, found);
+		room = find_of_owner(dirfd(list), base, one->d_name, found);
 	closedir(list);
 	if (found->count > 0)
 		qsort(found->list, found->count, sizeof(*found->list), by_owner_and_name);
@@ -186,23 +204,49 @@ bool share_is(const struct share *share, const char *word)
 enum snapshot_state share_open(const struct share *share, bool for_writing,
                                struct region_file *file)
 {
-	struct stat status;
+	int64_t head[3];
+	enum snapshot_state state;
 
-	*file = (struct region_file) { 0, 0, -1 };
-	file->fd = open(share->path, (for_writing ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK |
-	                                 O_NOCTTY | O_CLOEXEC);
-	if (file->fd < 0)
-		return errno == EACCES || errno == EPERM ? SNAPSHOT_DENIED : SNAPSHOT_GONE;
-	/* Since it was found another may have come to lie there. */
-	if (fstat(file->fd, &status) != 0 || !is_ours(&status, share) ||
-	    status.st_ino != share->inode || status.st_dev != share->device) {
+	*file = (struct region_file) { .fd = -1 };
+	if (share->segment < 0)
+		return SNAPSHOT_FALSE;
+	state = region_file_of_segment(share->segment, share->maker, for_writing, file);
+	if (state != SNAPSHOT_GOOD)
+		return state;
+	/* The number may mean another segment than when the share was made. */
+	state = region_file_read(file, 0, head, sizeof(head));
+	if (state == SNAPSHOT_GOOD && head[2] != share->nonce)
+		state = SNAPSHOT_GONE;
+	if (state != SNAPSHOT_GOOD)
 		region_file_close(file);
-		return SNAPSHOT_GONE;
-	}
-	return SNAPSHOT_GOOD;
+	return state;
+}
+
+size_t share_attached(const struct share *share)
+{
+	struct region_file file;
+	struct shmid_ds is;
+	size_t count = 0;
+
+	if (share_open(share, false, &file) != SNAPSHOT_GOOD)
+		return 0;
+	if (shmctl(share->segment, IPC_STAT, &is) == 0 && is.shm_nattch > 0)
+		count = is.shm_nattch - 1; /* but this one */
+	region_file_close(&file);
+	return count;
 }
 
 bool share_remove(const struct share *share)
 {
-	return unlink(share->path) == 0;
+	struct region_file file;
+	bool there = share_open(share, false, &file) == SNAPSHOT_GOOD;
+
+	if (unlink(share->path) != 0) {
+		region_file_close(&file);
+		return false;
+	}
+	if (there)
+		(void)shmctl(share->segment, IPC_RMID, NULL);
+	region_file_close(&file);
+	return true;
 }

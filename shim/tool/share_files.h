@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shares of this machine, as files: /dev/shm/retrybudget-UID/NAME-vN of a user, and
- * /dev/shm/retrybudget/NAME-vN of the whole machine. Whoever owns such a directory may put anything
- * into it, so that only a plain file of its owner, on the same file system, is ever opened.
+ * The shares of this machine, by their names: /dev/shm/retrybudget-UID/NAME-vN of a user, and
+ * /dev/shm/retrybudget/NAME-vN of the whole machine, links whose text says which System V segment
+ * it is (region/shared.h). Whoever owns such a directory may put anything into it: only what its
+ * owner made is believed, and nothing there is opened.
  */
 #ifndef RETRYBUDGET_TOOL_SHARE_FILES_H
 #define RETRYBUDGET_TOOL_SHARE_FILES_H
@@ -20,9 +21,10 @@ struct share {
 	char layout;    /* of the library that made it */
 	char path[160];
 	bool is_host;
-	uid_t user; /* who must own it */
-	dev_t device;
-	ino_t inode;
+	uid_t user;  /* who must own it */
+	uid_t maker; /* of the link, and of the segment */
+	int segment; /* its number; -1: the link says none */
+	int64_t nonce;
 };
 
 struct shares {
@@ -40,12 +42,15 @@ void shares_free(struct shares *found);
 /* True if a word means this one: NAME, or OWNER/NAME with the owner's name or number. */
 bool share_is(const struct share *share, const char *word);
 
-/* Opens the file that was found. SNAPSHOT_GOOD, or why not. */
+/* Opens the region of the one that was found. SNAPSHOT_GOOD, or why not. */
 enum snapshot_state share_open(const struct share *share, bool for_writing,
                                struct region_file *file);
 
-/* Takes its name away: who has it mapped keeps it, who comes later gets another. False with errno.
- */
+/* How many processes have it mapped, in whatever namespace. */
+size_t share_attached(const struct share *share);
+
+/* Takes its name away: who has it mapped keeps it, who comes later gets another, and the memory is
+ * given back by the last one. False with errno. */
 bool share_remove(const struct share *share);
 
 #endif

@@ -20,6 +20,16 @@
 #else
 #define SYS_MMAP SYS_mmap
 #endif
+/* By its own number, or as one of many behind another. */
+#ifdef SYS_shmget
+#define SYS_SEGMENT SYS_shmget
+#define SYS_ATTACH  SYS_shmat
+#define ATTACH      ALL, 0, 0
+#else
+#define SYS_SEGMENT SYS_ipc
+#define SYS_ATTACH  SYS_ipc
+#define ATTACH      0, UINT32_MAX, 21
+#endif
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
 #endif
@@ -37,6 +47,8 @@ static const struct refusal {
 	{ "memfd", SYS_memfd_create, ENOSYS, ALL, 0, 0 },
 	{ "shared", SYS_MMAP, ENOMEM, 3, MAP_SHARED, MAP_SHARED },
 	{ "region", SYS_MMAP, ENOMEM, 1, UINT32_MAX, sizeof(struct region) },
+	{ "shm-segments", SYS_SEGMENT, ENOSYS, ALL, 0, 0 },
+	{ "attach", SYS_ATTACH, ENOMEM, ATTACH },
 	{ "wipe", SYS_madvise, EINVAL, 2, UINT32_MAX, 18 }, /* MADV_WIPEONFORK */
 	{ "getrandom", SYS_getrandom, ENOSYS, ALL, 0, 0 },
 	{ "timerfd", SYS_timerfd_create, EMFILE, ALL, 0, 0 },
@@ -104,6 +116,8 @@ static bool change_mounts(const char *kind)
 	if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return false;
+	if (strcmp(kind, "shm-segments") == 0) /* nor is there one from before */
+		return mount("probe", "/dev/shm", "tmpfs", 0, "mode=1777") == 0;
 	if (strcmp(kind, "shm-absent") == 0)
 		return mount("probe", "/dev", "tmpfs", 0, "mode=755") == 0;
 	if (strcmp(kind, "shm-full") == 0)

@@ -77,7 +77,7 @@ static bool shares(void)
 	if (maps == NULL)
 		give_up("/proc/self/maps");
 	while (!found && fgets(line, sizeof(line), maps) != NULL)
-		found = strstr(line, "/dev/shm/retrybudget-") != NULL;
+		found = strstr(line, "/SYSV7262") != NULL;
 	fclose(maps);
 	return found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Other processes that share the region and mean harm, or die. */
 #include "run.h"
+#include "shares.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -17,13 +18,23 @@ static const char *shared(void)
 	return text;
 }
 
+static const char *share_name(void)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "test-%d", (int)getpid());
+	return name;
+}
+
 static void remove_share(void)
 {
-	char path[128];
+	char command[128];
 
-	snprintf(path, sizeof(path), "/dev/shm/retrybudget-%u/test-%d-vA", geteuid(),
-	         (int)getpid());
-	unlink(path);
+	share_discard(share_name());
+	/* Those of other namespaces. */
+	snprintf(command, sizeof(command), "rm -rf /dev/shm/retrybudget-%u/%s-*", geteuid(),
+	         share_name());
+	output_of(command);
 	discard_scratch();
 }
 
@@ -60,6 +71,44 @@ Test(hostile, corrupted)
 	for (const char *at = result->records; *at != '\0'; at++)
 		cr_assert(*at == '\n' || (*at >= ' ' && *at <= '~'), "byte %02x in a record",
 		          (unsigned char)*at);
+}
+
+/* hold = 0: how long anything takes is then the program's own. */
+Test(hostile, member)
+{
+	static const char *const spoilt[] = {
+		"cut short",
+		"punched",
+		"filled with ones",
+		"filled with text",
+		"filled with noise",
+		"of another layout",
+		"of another size",
+		"removed",
+		"without rights",
+		"without a name",
+		"a link to a file",
+		"a link to itself",
+		"a link to another segment",
+		"a FIFO",
+		"a directory",
+		"a file",
+	};
+	static char fine[4096];
+	const struct result *result;
+
+	*fine = '\0';
+	for (size_t i = 0; i < sizeof(spoilt) / sizeof(*spoilt); i++)
+		snprintf(fine + strlen(fine), sizeof(fine) - strlen(fine),
+		         "%s: the program works, a new one works\n", spoilt[i]);
+	result = expect(&(struct probe) { .program = "member",
+	                                  .arguments = { share_name() },
+	                                  .general = shared(),
+	                                  .policy = "hold = 0\n",
+	                                  .seconds = 120,
+	                                  .forged = true },
+	                fine, fine);
+	cr_expect_geq(records_with(result, "event=scope"), 3, "regions of their own are told of");
 }
 
 /* How many processes are killed: `make check-death` asks for more. */

@@ -26,13 +26,15 @@ Test(maps, regions_by_their_names)
 	cr_expect_eq(kind("rw-p", "/memfd:retrybudget (deleted)"), MAPPING_OTHER);
 	cr_expect_eq(kind("rw-s", "/memfd:retrybudget"), MAPPING_OTHER);
 	cr_expect_eq(kind("rw-s", "/memfd:retrybudget2 (deleted)"), MAPPING_OTHER);
-	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget-1000/default-vA"), MAPPING_SHARED);
-	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget/web-v5 (deleted)"), MAPPING_SHARED);
-	cr_expect_eq(kind("rw-s", "/retrybudget-0/default-vA"), MAPPING_SHARED);
-	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget-x/default-vA"), MAPPING_OTHER);
-	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget-/default-vA"), MAPPING_OTHER);
-	cr_expect_eq(kind("rw-s", "/dev/shm/other/default-vA"), MAPPING_OTHER);
-	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget/-vA"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-s", "/SYSV72620001 (deleted)"), MAPPING_SHARED);
+	cr_expect_eq(kind("rw-s", "/SYSV7262ffff (deleted)"), MAPPING_SHARED);
+	cr_expect_eq(kind("rw-s", "/SYSV7263abcd (deleted)"), MAPPING_CHUNK);
+	cr_expect_eq(kind("rw-s", "/SYSV00000000 (deleted)"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-s", "/SYSV72620001"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-s", "/SYSV7262000 (deleted)"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-s", "/SYSV7262000g (deleted)"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-p", "/SYSV72620001 (deleted)"), MAPPING_OTHER);
+	cr_expect_eq(kind("rw-s", "/dev/shm/retrybudget/web-v5 (deleted)"), MAPPING_OTHER);
 	cr_expect_eq(kind("rw-s", ""), MAPPING_OTHER);
 	cr_expect_eq(kind("rw-s", "/"), MAPPING_OTHER);
 }

@@ -1,23 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* The shared region: who shares it, and who cannot get in between. */
-#include "region/region.h"
+#include "region/shared.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NOBODY 65534
 
-static char base[64], directory[128], file[192];
+static char base[64], directory[128], file[256];
+
+static void name_file(void)
+{
+	char name[SHARE_FILE];
+
+	cr_assert(share_file_name("default", name));
+	snprintf(file, sizeof(file), "%s/%s", directory, name);
+}
 
 /* A directory that stands for /dev/shm. */
 static void make_base(uid_t user)
@@ -26,12 +39,38 @@ static void make_base(uid_t user)
 	cr_assert_not_null(mkdtemp(base));
 	cr_assert_eq(chmod(base, 01777), 0);
 	snprintf(directory, sizeof(directory), "%s/retrybudget-%u", base, user);
-	snprintf(file, sizeof(file), "%s/default-vA", directory);
+	name_file();
 }
 
+static bool of_file(struct share_link *link)
+{
+	char text[SHARE_TEXT];
+	ssize_t n = readlink(file, text, sizeof(text) - 1);
+
+	text[n < 0 ? 0 : n] = '\0';
+	return share_link_read(text, link);
+}
+
+/* The directory, and the segments of all links in it. */
 static void remove_base(void)
 {
-	char command[128];
+	static const char *const kinds[] = { "retrybudget", "retrybudget-0", "retrybudget-65534" };
+	char command[128], folder[128];
+	struct share_link link;
+	struct dirent *one;
+	DIR *list;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(folder, sizeof(folder), "%s/%s", base, kinds[i]);
+		list = opendir(folder);
+		while (list && (one = readdir(list))) {
+			snprintf(file, sizeof(file), "%s/%.60s", folder, one->d_name);
+			if (of_file(&link))
+				shmctl(link.id, IPC_RMID, NULL);
+		}
+		if (list)
+			closedir(list);
+	}
 
 	snprintf(command, sizeof(command), "rm -rf %s", base);
 	cr_assert_eq(system(command), 0);
@@ -119,7 +158,7 @@ Test(region, process_with_all_descriptors_closed)
 	cr_assert(in_child(opens_process_without_descriptors, 0));
 }
 
-/* A file that is there has its size already, one that is not would have to grow. */
+/* A memfd would have to grow; a segment is no file. */
 static bool opens_where_files_are_small(void)
 {
 	struct rlimit small = { 4096, 4096 };
@@ -132,7 +171,7 @@ static bool opens_where_files_are_small(void)
 	known = user_region(&why_known);
 	created = region_open_in(base, SCOPE_USER, "other", &why_created);
 	return process && process->magic == REGION_MAGIC && !why && known && !why_known &&
-	       known->tally.attempts == 1 && created && why_created;
+	       known->tally.attempts == 1 && created && !why_created;
 }
 
 Test(region, files_may_not_grow)
@@ -159,6 +198,8 @@ Test(region, user_is_shared_by_name)
 {
 	const char *why;
 	struct region *region;
+	struct share_link link;
+	struct shmid_ds segment;
 	struct stat is;
 
 	make_base(geteuid());
@@ -171,10 +212,10 @@ Test(region, user_is_shared_by_name)
 	cr_assert(in_child(sees_count_of_user_region, 0));
 	cr_assert_eq(stat(directory, &is), 0);
 	cr_assert_eq(is.st_mode & 07777, 0700);
-	cr_assert_eq(stat(file, &is), 0);
-	cr_assert_eq(is.st_mode & 07777, 0600);
-	cr_assert_eq(is.st_size, (off_t)sizeof(struct region));
-	cr_assert(is.st_blocks * 512 >= is.st_size, "not allocated: a SIGBUS to come");
+	cr_assert(of_file(&link));
+	cr_assert_eq(shmctl(link.id, IPC_STAT, &segment), 0);
+	cr_assert_eq(segment.shm_perm.mode & 07777, 0600);
+	cr_assert_eq(segment.shm_segsz, sizeof(struct region));
 	cr_assert_eq(region_open_in(base, SCOPE_USER, "other", &why)->tally.attempts, 0);
 	cr_assert_null(why);
 	remove_base();
@@ -195,7 +236,7 @@ Test(region, users_have_regions_of_their_own)
 	cr_assert(in_child(creates_as_nobody, NOBODY));
 	struct stat is;
 
-	cr_assert_eq(stat(file, &is), 0);
+	cr_assert_eq(lstat(file, &is), 0);
 	cr_assert_eq(is.st_uid, NOBODY);
 	remove_base();
 }
@@ -243,93 +284,169 @@ Test(region, directory_of_another_user)
 	check_falls_back("changed by others");
 }
 
-/* A region as it should be, to be spoilt in one way each. */
-static void make_file(size_t size, mode_t mode)
+/* Something else lies where the link should. */
+static void make_directory(void)
 {
 	make_base(geteuid());
 	mkdir(directory, 0700);
-	int fd = open(file, O_RDWR | O_CREAT | O_EXCL, 0600);
-
-	cr_assert(fd >= 0);
-	cr_assert_eq(ftruncate(fd, (off_t)size), 0);
-	fchmod(fd, mode);
-	close(fd);
 }
 
-Test(region, file_is_a_symlink)
+Test(region, name_is_a_file)
 {
-	char target[224];
-
-	make_file(0, 0600);
-	snprintf(target, sizeof(target), "%s.real", file);
-	rename(file, target);
-	cr_assert_eq(symlink(target, file), 0);
-	check_falls_back("file of the shared region cannot be opened");
-}
-
-Test(region, file_has_a_second_name)
-{
-	char other[224];
-
-	make_file(0, 0600);
-	snprintf(other, sizeof(other), "%s/other", base);
-	cr_assert_eq(link(file, other), 0);
+	make_directory();
+	close(open(file, O_RDWR | O_CREAT | O_EXCL, 0600));
 	check_falls_back("not ours alone");
 }
 
-Test(region, file_open_to_others)
+Test(region, name_is_a_directory)
 {
-	make_file(0, 0660);
+	make_directory();
+	mkdir(file, 0700);
 	check_falls_back("not ours alone");
 }
 
-Test(region, file_of_another_user)
+Test(region, name_is_a_fifo, .timeout = 10)
 {
-	if (geteuid() != 0)
-		cr_skip_test("needs root to make another user's file");
-	make_file(0, 0600);
-	cr_assert_eq(chown(file, NOBODY, NOBODY), 0);
-	check_falls_back("not ours alone");
-}
-
-Test(region, file_is_a_fifo, .timeout = 10)
-{
-	make_file(0, 0600);
-	unlink(file);
+	make_directory();
 	cr_assert_eq(mkfifo(file, 0600), 0);
 	check_falls_back("not ours alone");
 }
 
-Test(region, file_of_another_size)
+Test(region, name_of_another_user)
 {
-	make_file(sizeof(struct region) - 8, 0600);
-	check_falls_back("another version");
+	if (geteuid() != 0)
+		cr_skip_test("needs root to make another user's link");
+	make_directory();
+	cr_assert_eq(symlink("retrybudget:1:1", file), 0);
+	cr_assert_eq(lchown(file, NOBODY, NOBODY), 0);
+	check_falls_back("not ours alone");
 }
 
-Test(region, file_with_another_magic)
-{
-	int64_t magic = REGION_MAGIC + 1;
-	int fd;
-
-	make_file(sizeof(struct region), 0600);
-	fd = open(file, O_WRONLY);
-	cr_assert_eq(pwrite(fd, &magic, sizeof(magic), offsetof(struct region, magic)),
-	             sizeof(magic));
-	close(fd);
-	check_falls_back("another version");
-}
-
-Test(region, sparse_file_is_filled)
+/* A link that leads to none of ours is made anew, and all find the new one. */
+static void check_is_made_anew(const char *text)
 {
 	const char *why;
-	struct stat is;
+	struct region *region;
 
-	make_file(sizeof(struct region), 0600);
-	check_new(user_region(&why));
-	cr_assert_null(why);
-	stat(file, &is);
-	cr_assert(is.st_blocks * 512 >= is.st_size);
+	(void)!symlink(text, file);
+	region = user_region(&why);
+	cr_expect_null(why, "%s: %s", text, why);
+	check_new(region);
+	count(&region->tally.attempts);
+	cr_expect(in_child(sees_count_of_user_region, 0), "%s", text);
 	remove_base();
+}
+
+Test(region, links_that_lead_to_nothing)
+{
+	static const char *const texts[] = { "x",
+		                             "/etc/passwd",
+		                             "retrybudget:",
+		                             "retrybudget:1",
+		                             "retrybudget:2147483647:5",
+		                             "retrybudget:-1:5",
+		                             "retrybudget:99999999999:5",
+		                             "retrybudget:1:2:3" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		make_directory();
+		check_is_made_anew(texts[i]);
+	}
+}
+
+/* Memory of somebody else, into which nothing must be written. */
+static void lead_to(size_t size, mode_t mode, const void *bytes, size_t n)
+{
+	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | mode);
+	char text[SHARE_TEXT], *at;
+
+	cr_assert_geq(id, 0);
+	at = shmat(id, NULL, 0);
+	cr_assert_neq(at, (char *)-1);
+	memcpy(at, bytes, n);
+	make_directory();
+	share_link_text(&(struct share_link) { id, 4711 }, text);
+	check_is_made_anew(text);
+	cr_expect_eq(memcmp(at, bytes, n), 0);
+	for (size_t i = n; i < size; i++)
+		cr_assert_eq(at[i], 0, "written at %zu", i);
+	shmdt(at);
+	shmctl(id, IPC_RMID, NULL);
+}
+
+Test(region, segments_of_others_are_left_alone)
+{
+	const int64_t good[3] = { REGION_MAGIC, sizeof(struct region), 4711 };
+	const int64_t other_magic[3] = { REGION_MAGIC + 1, sizeof(struct region), 4711 };
+	const int64_t other_size[3] = { REGION_MAGIC, sizeof(struct region) + 8, 4711 };
+	const int64_t other_nonce[3] = { REGION_MAGIC, sizeof(struct region), 4712 };
+
+	lead_to(sizeof(struct region), 0600, "", 0);
+	lead_to(sizeof(struct region) - 8, 0600, good, sizeof(good));
+	lead_to(sizeof(struct region), 0660, good, sizeof(good));
+	lead_to(sizeof(struct region), 0600, other_magic, sizeof(other_magic));
+	lead_to(sizeof(struct region), 0600, other_size, sizeof(other_size));
+	lead_to(sizeof(struct region), 0600, other_nonce, sizeof(other_nonce));
+}
+
+/* Its maker has gone, and so has everybody else: what it holds is there for the next. */
+Test(region, outlives_its_processes_until_it_is_removed)
+{
+	struct share_link link, next;
+	struct region *region;
+	const char *why;
+
+	make_base(geteuid());
+	region = user_region(&why);
+	count(&region->tally.attempts);
+	shmdt(region);
+	cr_assert(of_file(&link));
+	cr_expect(in_child(sees_count_of_user_region, 0));
+	shmctl(link.id, IPC_RMID, NULL);
+	region = user_region(&why);
+	cr_expect_null(why, "%s", why);
+	cr_expect_eq(region->tally.attempts, 0);
+	cr_assert(of_file(&next));
+	cr_expect_neq(next.id, link.id);
+	remove_base();
+}
+
+/* Whoever has it keeps it when its name and its number have gone. */
+Test(region, outlives_its_name)
+{
+	struct share_link link;
+	struct region *region;
+	const char *why;
+
+	make_base(geteuid());
+	region = user_region(&why);
+	cr_assert(of_file(&link));
+	unlink(file);
+	shmctl(link.id, IPC_RMID, NULL);
+	count(&region->tally.attempts);
+	cr_expect_eq(region->tally.attempts, 1);
+	remove_base();
+}
+
+Test(region, what_is_left_alone_is_swept)
+{
+	const struct segment_rights rights = { geteuid(), 0, 0600 };
+	struct shmid_ds is;
+	void *kept, *left;
+	int used = segment_make(SEGMENT_REGION, 4096, &rights, &kept);
+	int alone = segment_make(SEGMENT_CHUNK, 4096, &rights, &left);
+	int other = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600);
+
+	cr_assert(used >= 0 && alone >= 0 && other >= 0);
+	segment_drop(alone, left, false);
+	segment_sweep(time(NULL) + 3500);
+	cr_expect_eq(shmctl(alone, IPC_STAT, &is), 0, "within the hour");
+	segment_sweep(time(NULL) + 3700);
+	cr_expect_neq(shmctl(alone, IPC_STAT, &is), 0);
+	cr_expect_eq(shmctl(used, IPC_STAT, &is), 0, "somebody has it");
+	cr_expect_eq(shmctl(other, IPC_STAT, &is), 0, "none of ours");
+	shmctl(other, IPC_RMID, NULL);
+	segment_drop(used, kept, true);
 }
 
 Test(region, share_names)
@@ -374,7 +491,7 @@ static bool counts_once(void)
 
 Test(region, sixteen_makers_at_once, .timeout = 30)
 {
-	for (int round = 0; round < 10; round++) {
+	for (int round = 0; round < 20; round++) {
 		int start[2], status, good = 0;
 		const char *why;
 		char byte;
@@ -397,10 +514,13 @@ Test(region, sixteen_makers_at_once, .timeout = 30)
 	}
 }
 
+/* A link needs no room but its own. */
 Test(region, full_shared_memory)
 {
 	const char *why;
 	struct region *region;
+	char filler[160];
+	int fd;
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root to mount a small tmpfs");
@@ -409,11 +529,63 @@ Test(region, full_shared_memory)
 		remove_base();
 		cr_skip_test("cannot mount here");
 	}
+	snprintf(filler, sizeof(filler), "%s/filler", base);
+	fd = open(filler, O_RDWR | O_CREAT, 0600);
+	while (write(fd, "12345678", 8) > 0)
+		continue;
+	close(fd);
 	region = user_region(&why);
-	cr_assert_not_null(why);
-	cr_assert(strstr(why, "full") != NULL, "%s", why);
+	cr_assert_null(why, "%s", why);
 	memset((void *)region->destinations, 1, sizeof(region->destinations)); /* no SIGBUS */
+	shmdt(region);
 	cr_assert_eq(umount(base), 0);
+	remove_base();
+}
+
+/* The namespace of IPC is its own, and allows no segment. */
+static bool falls_back_without_segments(void)
+{
+	const char *why;
+	struct region *region;
+	FILE *limit;
+
+	if (unshare(CLONE_NEWIPC) != 0 || !(limit = fopen("/proc/sys/kernel/shmmni", "we")))
+		return true;
+	if (fputs("0", limit) < 0 || fclose(limit) != 0)
+		return true;
+	region = user_region(&why);
+	return region && why && strstr(why, "may be full") && region->faults == 1;
+}
+
+Test(region, no_segments_left)
+{
+	make_base(geteuid());
+	cr_assert(in_child(falls_back_without_segments, 0));
+	remove_base();
+}
+
+/* A container of its own sees the same directory, and shares nothing, nor takes anything away. */
+static bool is_alone_in_a_container(void)
+{
+	const char *why;
+	struct region *region;
+
+	if (unshare(CLONE_NEWIPC) != 0)
+		return true;
+	region = user_region(&why);
+	return region && region->tally.attempts == 0;
+}
+
+Test(region, a_container_has_regions_of_its_own)
+{
+	const char *why;
+	struct region *region;
+
+	make_base(geteuid());
+	region = user_region(&why);
+	count(&region->tally.attempts);
+	cr_assert(in_child(is_alone_in_a_container, 0));
+	cr_expect_eq(region->tally.attempts, 1);
 	remove_base();
 }
 
@@ -422,6 +594,27 @@ Test(region, full_shared_memory)
 static struct region *host_region(const char **why)
 {
 	return region_open_in(base, SCOPE_HOST, "default", why);
+}
+
+static void make_host_base(mode_t mode, gid_t group)
+{
+	make_base(0);
+	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
+	name_file();
+	cr_assert_eq(mkdir(directory, 0700), 0);
+	cr_assert_eq(chown(directory, 0, group), 0);
+	cr_assert_eq(chmod(directory, mode), 0);
+}
+
+static bool joins(void)
+{
+	const char *why;
+	struct region *region = host_region(&why);
+
+	if (!region || why)
+		return false;
+	count(&region->tally.attempts);
+	return true;
 }
 
 static bool joins_before_it_drops_root(void)
@@ -435,13 +628,12 @@ static bool joins_before_it_drops_root(void)
 	return true;
 }
 
-/* Who may write the file may also cut it short. */
 static bool is_left_out(void)
 {
 	const char *why;
 	struct region *region = host_region(&why);
 
-	return region && why && region->tally.attempts == 0;
+	return region && why && region->tally.attempts == 0 && region->magic == REGION_MAGIC;
 }
 
 static bool nobody_cannot_make_it(void)
@@ -456,11 +648,10 @@ Test(region, host_is_shared_by_what_starts_as_root)
 {
 	const char *why;
 	struct region *region;
-	struct stat is;
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root");
-	make_base(0);
+	make_host_base(0755, 0);
 	cr_assert(in_child(nobody_cannot_make_it, NOBODY));
 	umask(077);
 	region = host_region(&why);
@@ -469,40 +660,79 @@ Test(region, host_is_shared_by_what_starts_as_root)
 	cr_assert(in_child(joins_before_it_drops_root, 0));
 	cr_assert_eq(region->tally.attempts, 1);
 	cr_assert(in_child(is_left_out, NOBODY));
-	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
-	snprintf(file, sizeof(file), "%s/default-vA", directory);
-	cr_assert_eq(stat(directory, &is), 0);
-	cr_assert_eq(is.st_mode & 07777, 0755);
-	cr_assert_eq(stat(file, &is), 0);
-	cr_assert_eq(is.st_mode & 07777, 0600);
 	region_open_in(base, SCOPE_HOST, "other", &why);
 	cr_assert_null(why);
 	remove_base();
 }
 
-static bool nobody_is_not_trusted(void)
+Test(region, host_is_shared_by_a_group)
 {
 	const char *why;
-
-	if (mkdir(directory, 0755) != 0)
-		return false;
-	(void)host_region(&why);
-	return why != NULL;
-}
-
-Test(region, host_directory_of_another_user)
-{
-	const char *why;
+	struct region *region;
 
 	if (geteuid() != 0)
 		cr_skip_test("needs root");
-	make_base(0);
-	snprintf(directory, sizeof(directory), "%s/retrybudget", base);
-	cr_assert(in_child(nobody_is_not_trusted, NOBODY));
+	make_host_base(0750, NOBODY);
+	cr_assert(in_child(nobody_cannot_make_it, NOBODY));
+	region = host_region(&why);
+	cr_assert_null(why, "%s", why);
+	cr_assert(in_child(joins, NOBODY), "who is in the group");
+	cr_assert_eq(region->tally.attempts, 1);
+	cr_assert(in_child(is_left_out, NOBODY - 1), "who is not");
+	remove_base();
+}
+
+static bool makes_what_root_joins(void)
+{
+	const char *why;
+	struct region *region = host_region(&why);
+	struct shmid_ds is;
+	struct share_link link;
+
+	return region && !why && of_file(&link) && shmctl(link.id, IPC_STAT, &is) == 0 &&
+	       is.shm_perm.cuid == NOBODY && is.shm_perm.gid == NOBODY;
+}
+
+Test(region, host_is_made_by_members_where_they_may)
+{
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	make_host_base(02770, NOBODY);
+	cr_assert(in_child(makes_what_root_joins, NOBODY));
+	cr_assert(in_child(joins, 0));
+	remove_base();
+}
+
+Test(region, host_needs_its_directory)
+{
+	const char *why;
+
+	make_base(geteuid());
+	check_new(host_region(&why));
+	cr_assert_not_null(why);
+	cr_assert(strstr(why, "administrator must make it") != NULL, "%s", why);
+	remove_base();
+}
+
+static void check_host_is_not_trusted(mode_t mode, uid_t owner)
+{
+	const char *why;
+
+	make_host_base(mode, NOBODY);
+	cr_assert_eq(chown(directory, owner, NOBODY), 0);
 	check_new(host_region(&why));
 	cr_assert_not_null(why);
 	cr_assert(strstr(why, "changed by others") != NULL, "%s", why);
 	remove_base();
+}
+
+Test(region, host_directory_that_others_can_change)
+{
+	if (geteuid() != 0)
+		cr_skip_test("needs root");
+	check_host_is_not_trusted(0755, NOBODY);
+	check_host_is_not_trusted(01777, 0);
+	check_host_is_not_trusted(0775, 0);
 }
 
 /* What is named for this process, mapped; and whether it is the file that was named. */

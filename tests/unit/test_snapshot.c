@@ -138,27 +138,22 @@ Test(snapshot, of_another_layout)
 /* A name that is printed as a region's, on a file system that may never answer. */
 Test(snapshot, of_a_file_that_is_no_memory)
 {
-	char folder[] = "/var/tmp/retrybudget-test-XXXXXX", path[128], inner[64];
+	static const char path[] = "/SYSV72620001"; /* as a segment is printed */
 	struct snapshot snapshot;
 	struct stat status;
-	int fd;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
-	cr_assert_not_null(mkdtemp(folder));
-	snprintf(inner, sizeof(inner), "%s/retrybudget", folder);
-	cr_assert_eq(mkdir(inner, 0700), 0);
-	snprintf(path, sizeof(path), "%s/default-v8", inner);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	cr_assert(fd >= 0 && ftruncate(fd, sizeof(struct region)) == 0);
+	if (fd < 0)
+		cr_skip_test("needs to make a file in /");
+	cr_assert_eq(ftruncate(fd, sizeof(struct region)), 0);
 	mapped = mmap(NULL, sizeof(struct region), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	cr_assert_neq(mapped, MAP_FAILED);
 	sign(mapped);
 	cr_assert_eq(fstat(fd, &status), 0);
 	unlink(path);
-	rmdir(inner);
-	rmdir(folder);
 	if (status.st_dev == memfd_device())
-		cr_skip_test("/var/tmp is memory");
-	cr_expect_neq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+		cr_skip_test("/ is memory");
+	cr_expect_eq(look_at_self(&snapshot), SNAPSHOT_FALSE);
 	close(fd);
 }
 

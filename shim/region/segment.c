@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a number means can change until the segment is mapped, and no more then: the kernel keeps
+ * the number of a segment that somebody has mapped. So it is mapped first and looked at after.
+ */
+#include "region/segment.h"
+
+#include "sys/random.h"
+#include "sys/thread.h"
+
+#include <errno.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#define KEYS_TRIED 16
+#define SWEPT_MOST 32768 /* IPCMNI, as many as a kernel has */
+#define LEFT_ALONE 3600  /* s */
+
+static void *map(int id)
+{
+	void *at = shmat(id, NULL, 0);
+
+	return at == (void *)-1 ? NULL : at;
+}
+
+/* The group is told after, since a segment is made with the caller's. */
+static bool give_to_group(int id, const struct segment_rights *rights)
+{
+	struct shmid_ds is;
+
+	if (!(rights->mode & 0070))
+		return true;
+	if (shmctl(id, IPC_STAT, &is) != 0)
+		return false;
+	is.shm_perm.gid = rights->group;
+	is.shm_perm.mode = (unsigned short)rights->mode;
+	return shmctl(id, IPC_SET, &is) == 0;
+}
+
+int segment_make(int kind, size_t size, const struct segment_rights *rights, void **at)
+{
+	int id = -1;
+
+	for (int i = 0; id < 0 && i < KEYS_TRIED; i++) {
+		key_t key = (key_t)((uint32_t)kind << 16 | (random_next(thread_random()) & 0xffff));
+
+		id = shmget(key, size, IPC_CREAT | IPC_EXCL | 0600);
+		if (id < 0 && errno != EEXIST)
+			return -1;
+	}
+	if (id < 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	*at = map(id);
+	if (!*at || !give_to_group(id, rights)) {
+		int saved = errno;
+
+		segment_drop(id, *at, true);
+		errno = saved;
+		return -1;
+	}
+	return id;
+}
+
+static bool is_as_said(int id, size_t size, const struct segment_rights *rights)
+{
+	struct shmid_ds is;
+
+	return shmctl(id, IPC_STAT, &is) == 0 && is.shm_segsz == size &&
+	       is.shm_perm.cuid == rights->owner && is.shm_perm.uid == rights->owner &&
+	       (is.shm_perm.mode & 0777) == rights->mode &&
+	       (!(rights->mode & 0070) || is.shm_perm.gid == rights->group);
+}
+
+enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at)
+{
+	*at = map(id);
+	if (!*at)
+		return errno == EINVAL || errno == EIDRM ? SEGMENT_GONE : SEGMENT_DENIED;
+	if (is_as_said(id, size, rights))
+		return SEGMENT_GOOD;
+	segment_drop(id, *at, false);
+	*at = NULL;
+	return SEGMENT_FOREIGN;
+}
+
+void segment_drop(int id, void *at, bool remove)
+{
+	if (at)
+		(void)shmdt(at);
+	if (remove)
+		(void)shmctl(id, IPC_RMID, NULL);
+}
+
+static bool is_ours(const struct shmid_ds *is, uid_t user)
+{
+	uint32_t kind = (uint32_t)is->shm_perm.__key >> 16;
+
+	return (kind == SEGMENT_REGION || kind == SEGMENT_CHUNK) && is->shm_perm.cuid == user;
+}
+
+static bool is_left_alone(const struct shmid_ds *is, int64_t now)
+{
+	return is->shm_nattch == 0 && now - is->shm_ctime > LEFT_ALONE &&
+	       now - is->shm_atime > LEFT_ALONE && now - is->shm_dtime > LEFT_ALONE;
+}
+
+void segment_sweep(int64_t now)
+{
+	struct shm_info about;
+	struct shmid_ds is;
+	uid_t user = geteuid();
+	int last = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&about);
+
+	for (int i = 0; i <= last && i < SWEPT_MOST; i++) {
+		int id = shmctl(i, SHM_STAT, &is);
+
+		if (id >= 0 && is_ours(&is, user) && is_left_alone(&is, now))
+			(void)shmctl(id, IPC_RMID, NULL);
+	}
+}

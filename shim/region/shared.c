@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Anybody may make names in /dev/shm, and a member of a share may make any name in its directory:
+ * nothing here waits for, follows, opens or maps a file that it finds. A name that leads to nothing
+ * is taken away and made anew by whoever may; where it cannot be had, the program gets a region of
+ * its own.
+ */
+#include "region/shared.h"
+
+#include "sys/process.h"
+#include "sys/random.h"
+#include "sys/real.h"
+#include "sys/status.h"
+#include "sys/text.h"
+#include "sys/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TRIES 8 /* a name that others change all the time */
+
+static const char magic[] = "retrybudget:";
+
+static struct segment_rights rights_of_share;
+
+struct place {
+	int directory;
+	char name[SHARE_FILE];
+	struct segment_rights rights; /* of what is made here */
+	bool is_host;
+	bool may_make;
+	bool by_members; /* who is in the group may have made it */
+};
+
+const struct segment_rights *share_rights(void)
+{
+	return &rights_of_share;
+}
+
+void share_link_text(const struct share_link *link, char text[SHARE_TEXT])
+{
+	struct text out;
+
+	text_start(&out, text, SHARE_TEXT);
+	text_string(&out, magic);
+	text_decimal(&out, link->id);
+	text_string(&out, ":");
+	text_decimal(&out, link->nonce);
+}
+
+bool share_link_read(const char *text, struct share_link *link)
+{
+	int64_t id;
+
+	if (strncmp(text, magic, sizeof(magic) - 1) != 0)
+		return false;
+	text += sizeof(magic) - 1;
+	if (!text_number(&text, ':', &id) || id > INT32_MAX ||
+	    !text_number(&text, '\0', &link->nonce))
+		return false;
+	link->id = (int32_t)id;
+	return true;
+}
+
+/* A container that has the directory mounted, but segments of its own, must not take the names of
+ * others for its own, nor for stale. */
+bool share_file_name(const char *share, char name[SHARE_FILE])
+{
+	const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
+	struct stat64 is;
+	struct text text;
+	uint64_t space = SHARE_SPACE_OF_MACHINE;
+
+	if (syscall(SYS_STATUS, AT_FDCWD, "/proc/self/ns/ipc", &is, 0) == 0)
+		space = is.st_ino;
+	text_start(&text, name, SHARE_FILE);
+	return text_string(&text, share) && text_string(&text, suffix) &&
+	       (space == SHARE_SPACE_OF_MACHINE ||
+	        (text_string(&text, "+") && text_decimal(&text, (int64_t)space)));
+}
+
+/* Also of a link, which is not followed. */
+static bool status_below(int directory, const char *name, struct stat64 *is)
+{
+	return syscall(SYS_STATUS, directory, name, is, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool path_of(const char *base, bool is_host, uid_t user, char *path, size_t size)
+{
+	struct text text;
+
+	text_start(&text, path, size);
+	return text_string(&text, base) && text_string(&text, "/") &&
+	       text_string(&text, is_host ? "retrybudget" : "retrybudget-") &&
+	       (is_host || text_decimal(&text, user));
+}
+
+/* A directory counts only if it belongs to the right user and no stranger can change it. */
+static bool is_trusted(struct place *place, uid_t user)
+{
+	struct stat64 is;
+
+	if (!status_of(place->directory, &is) || is.st_uid != (place->is_host ? 0 : user))
+		return false;
+	if (!place->is_host) {
+		if (is.st_mode & 07077)
+			return false;
+		if ((is.st_mode & 0700) != 0700) /* the umask may have taken something away */
+			(void)fchmod(place->directory, 0700);
+		return true;
+	}
+	if ((is.st_mode & 010) && !(is.st_mode & 07)) {
+		place->rights.group = is.st_gid;
+		place->rights.mode = 0660;
+	}
+	place->by_members = place->rights.mode == 0660 && is.st_mode & 020;
+	place->may_make |= place->by_members;
+	return !(is.st_mode & (place->rights.mode == 0660 ? 02 : 022));
+}
+
+static bool open_place(const char *base, const char *share, struct place *place, const char **why)
+{
+	uid_t user = geteuid();
+	char path[256];
+
+	place->rights = (struct segment_rights) { user, 0, 0600 };
+	place->may_make = !place->is_host || user == 0;
+	if (!share_file_name(share, place->name) ||
+	    !path_of(base, place->is_host, user, path, sizeof(path))) {
+		*why = "the path of the shared region is too long";
+		return false;
+	}
+	if (!place->is_host)
+		(void)mkdir(path, 0700); /* EEXIST is the usual case */
+	place->directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (place->directory < 0) {
+		*why = place->is_host && errno == ENOENT
+		           ? "the directory of the host's shared regions does not exist: the "
+		             "administrator must make it"
+		           : "the directory of the shared region cannot be opened";
+		return false;
+	}
+	if (is_trusted(place, user))
+		return true;
+	*why = "the directory of the shared region can be changed by others: remove it";
+	real.close(place->directory);
+	return false;
+}
+
+enum link_state {
+	LINK_GOOD,
+	LINK_NONE,
+	LINK_FALSE, /* something else has that name */
+	LINK_STALE, /* it leads to nothing */
+};
+
+static enum link_state read_link(const struct place *place, char text[SHARE_TEXT],
+                                 struct share_link *link, struct segment_rights *rights)
+{
+	struct stat64 is;
+	ssize_t n;
+
+	if (!status_below(place->directory, place->name, &is))
+		return errno == ENOENT ? LINK_NONE : LINK_FALSE;
+	*rights = place->rights;
+	rights->owner = is.st_uid;
+	n = S_ISLNK(is.st_mode) ? readlinkat(place->directory, place->name, text, SHARE_TEXT - 1)
+	                        : -1;
+	if (n < 0 ||
+	    (is.st_uid != (place->is_host ? 0 : place->rights.owner) && !place->by_members))
+		return LINK_FALSE;
+	text[n] = '\0';
+	return share_link_read(text, link) ? LINK_GOOD : LINK_STALE;
+}
+
+/* NULL with *state: LINK_STALE, or LINK_FALSE with *why. */
+static struct region *map_link(const struct share_link *link, const struct segment_rights *rights,
+                               enum link_state *state, const char **why)
+{
+	struct region *region;
+	void *at;
+
+	*state = LINK_STALE;
+	switch (segment_map(link->id, sizeof(*region), rights, &at)) {
+	case SEGMENT_GOOD:
+		break;
+	case SEGMENT_DENIED:
+		*state = LINK_FALSE;
+		*why = errno == EACCES
+		           ? "the shared region is for root, or for the group of its directory"
+		           : "the shared region cannot be mapped";
+		return NULL;
+	case SEGMENT_GONE:
+	case SEGMENT_FOREIGN:
+	default:
+		return NULL;
+	}
+	region = at;
+	if (LOAD_ACQUIRE(region->magic) == REGION_MAGIC && LOAD(region->nonce) == link->nonce &&
+	    LOAD(region->size) == (int64_t)sizeof(*region)) {
+		*state = LINK_GOOD;
+		return region;
+	}
+	segment_drop(link->id, at, false);
+	return NULL;
+}
+
+/* NULL with errno; EEXIST: somebody was faster. */
+static struct region *make(const struct place *place)
+{
+	struct share_link link = { 0, (int64_t)(random_next(thread_random()) >> 16) };
+	char text[SHARE_TEXT];
+	struct timespec now;
+	int saved;
+	void *at;
+
+	libc_own.clock_gettime(CLOCK_REALTIME, &now);
+	segment_sweep(now.tv_sec);
+	link.id = segment_make(SEGMENT_REGION, sizeof(struct region), &place->rights, &at);
+	if (link.id < 0)
+		return NULL;
+	region_begin(at, link.nonce);
+	share_link_text(&link, text);
+	if (symlinkat(text, place->directory, place->name) == 0)
+		return at;
+	saved = errno;
+	segment_drop(link.id, at, true);
+	errno = saved;
+	return NULL;
+}
+
+/*
+ * Takes a name away that leads to nothing, for one that does. Whoever has made it anew meanwhile
+ * gets it back: the name goes to one that nobody else takes, and is looked at there.
+ */
+static bool take_away(const struct place *place, const char *stale)
+{
+	char aside[64], text[SHARE_TEXT];
+	struct text name;
+	ssize_t n;
+
+	text_start(&name, aside, sizeof(aside));
+	text_string(&name, ".stale-");
+	text_decimal(&name, process_id());
+	text_string(&name, "-");
+	text_decimal(&name, (int64_t)(random_next(thread_random()) >> 16));
+	if (renameat(place->directory, place->name, place->directory, aside) != 0)
+		return errno == ENOENT;
+	n = readlinkat(place->directory, aside, text, sizeof(text) - 1);
+	text[n < 0 ? 0 : n] = '\0';
+	if (strcmp(text, stale) != 0)
+		(void)syscall(SYS_renameat2, place->directory, aside, place->directory, place->name,
+		              RENAME_NOREPLACE);
+	(void)unlinkat(place->directory, aside, 0);
+	return true;
+}
+
+static const char *reason(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case ENOMEM:
+		return "the shared region cannot be allocated: shared memory may be full (ipcs "
+		       "-lm)";
+	case EROFS:
+	case EACCES:
+		return "the name of the shared region cannot be made: its directory is read-only";
+	default:
+		return "the shared region cannot be made: there is no System V shared memory, or a "
+		       "sandbox forbids it";
+	}
+}
+
+/* One look. NULL with *why; with *why NULL look again. */
+static struct region *look(const struct place *place, const char **why)
+{
+	struct segment_rights rights = { 0 };
+	struct share_link link = { 0 };
+	struct region *region = NULL;
+	char text[SHARE_TEXT];
+	enum link_state state = read_link(place, text, &link, &rights);
+
+	if (state == LINK_GOOD)
+		region = map_link(&link, &rights, &state, why);
+	if (!region && state == LINK_STALE && place->may_make) {
+		if (!take_away(place, text))
+			*why = reason(errno);
+		return NULL;
+	}
+	if (state == LINK_NONE && place->may_make) {
+		region = make(place);
+		rights = place->rights;
+		if (!region && errno != EEXIST)
+			*why = reason(errno);
+	}
+	if (region) {
+		rights_of_share = rights;
+		return region;
+	}
+	if (state == LINK_FALSE && !*why)
+		*why = "the name of the shared region is not ours alone: remove it";
+	else if (!place->may_make)
+		*why = "the host's shared region does not exist: root must make it first";
+	return NULL;
+}
+
+struct region *share_map(const char *base, enum scope scope, const char *share, const char **why)
+{
+	struct place place = { .is_host = scope == SCOPE_HOST };
+	struct region *region = NULL;
+
+	if (!share_name_valid(share)) {
+		*why = "the share name is not 1 to 63 letters, digits, '.', '_', '-' without a '.' "
+		       "first";
+		return NULL;
+	}
+	if (!open_place(base, share, &place, why))
+		return NULL;
+	for (int i = 0; i < TRIES && !region && !*why; i++)
+		region = look(&place, why);
+	real.close(place.directory);
+	if (!region && !*why)
+		*why = "the name of the shared region changes all the time";
+	return region;
+}
