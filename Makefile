@@ -91,6 +91,8 @@ TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/agent/*.c)) \
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes region_file snapshot)
+# The pure parts of the daemon, for the units.
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/agent/%.o,fleet_rule holder ledger)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))
@@ -151,11 +153,11 @@ $(B)/obj/tests/%.o: tests/%.c Makefile | $(PREPARED)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(COMMON) -Wno-conversion -Wno-missing-prototypes -c -o $@ $<
 
-$(B)/unit: $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS)
+$(B)/unit: $(UNIT_OBJS) $(SIM_OBJS) $(FLEET_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS) $(INIH) -lcriterion -lpthread -lm
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(UNIT_OBJS) $(SIM_OBJS) $(FLEET_OBJS) $(ROOM_OBJS) $(INIH) -lcriterion -lpthread -lm
 
-$(B)/unit-plain: $(UNIT_OBJS) $(SIM_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
+$(B)/unit-plain: $(UNIT_OBJS) $(SIM_OBJS) $(FLEET_OBJS) $(ROOM_OBJS) $(B)/obj/tests/unit/plain/runner.o
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(INIH) -lpthread -lm
 

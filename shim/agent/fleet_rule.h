@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rule of a fleet's budget at one policy label, and the most that all hosts together may send
+ * under it. It is split beforehand: a share that is leased from one ledger (ledger.h), and a
+ * reserve of which each host may use its part without a lease, whatever has become of the ledger.
+ * Pure.
+ */
+#ifndef RETRYBUDGET_AGENT_FLEET_RULE_H
+#define RETRYBUDGET_AGENT_FLEET_RULE_H
+
+#include "sys/arithmetic.h"
+
+#include <stdbool.h>
+
+#define FLEET_TOKEN INT64_C(1000) /* mt */
+
+/* Bounds that keep every product of the ledger exact in a double, as Lua counts. */
+#define FLEET_CAPACITY_MOST INT64_C(100000000) /* mt */
+#define FLEET_FLOOR_MOST    INT64_C(10000000)  /* mt/s */
+#define FLEET_PROBE_MOST    INT64_C(3600000)   /* ms */
+#define FLEET_HOSTS_MOST    INT64_C(1000000)
+#define FLEET_LIFE_LEAST    INT64_C(4000)   /* ms */
+#define FLEET_LIFE_MOST     INT64_C(120000) /* ms */
+
+struct fleet_rule {
+	int64_t generation; /* from 1 on; a rule that is set anew has a higher one. 0: no rule */
+	int64_t capacity;   /* mt: what the fleet may save up */
+	int64_t floor;      /* mt/s */
+	int64_t probe;    /* ms between two probes of the whole fleet, where there are no tokens */
+	int64_t hosts;    /* there are no more hosts than that */
+	int64_t leased;   /* ppm of capacity and floor that are leased; the rest is the reserve */
+	int64_t lifetime; /* ms of a lease */
+};
+
+/* The most that may go anywhere in a window of time: tokens in mt, and probes. */
+struct fleet_bound {
+	int64_t tokens, probes;
+};
+
+bool fleet_rule_is_valid(const struct fleet_rule *rule);
+
+/* The leased part: mt, and mt/s (at least 1). */
+int64_t fleet_leased_capacity(const struct fleet_rule *rule);
+int64_t fleet_leased_floor(const struct fleet_rule *rule);
+
+/* What one host may use without a lease: mt, mt/s, and ms between two probes of its own. A reserve
+ * of less than a token is none. */
+int64_t fleet_reserve_capacity(const struct fleet_rule *rule);
+int64_t fleet_reserve_floor(const struct fleet_rule *rule);
+int64_t fleet_probe_alone(const struct fleet_rule *rule);
+
+/* What goes in any window of so many ms (>= 0), leased share and reserve together. Tokens are never
+ * more. Probes without a lease are counted as spread evenly: each host begins its own at a random
+ * moment. */
+struct fleet_bound fleet_bound(const struct fleet_rule *rule, int64_t window);
+
+#endif
