@@ -230,6 +230,11 @@ deb: ## build Debian packages in build/deb
 	@scripts/install-deps deploy
 	@scripts/build-deb $(B)/deb
 
+check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agents, faults
+	@scripts/install-deps fleet
+	@tests/fleet/agree --build $(B)
+	@tests/fleet/access
+
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit
 

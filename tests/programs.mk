@@ -82,6 +82,11 @@ $(B)/herd/%: tests/herd/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
+FLEET := $(B)/fleet/model
+$(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) Makefile
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $< $(FLEET_OBJS)
 LAB := $(B)/lab/server $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns
 $(B)/lab/%: tests/lab/%.c Makefile
 	$(say) CC $<
