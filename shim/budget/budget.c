@@ -187,7 +187,8 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 		                                           : budget_admit(account, cost, now);
 	if (due > 0 && !gate_enter(account, due, now))
 		return REFUSED;
-	if (due > 0 && !is_barred(account) && allowance_has_answer(&budget->allowance, now))
+	if (due > 0 && !is_barred(account) &&
+	    (allowance_has_answer(&budget->allowance, now) || crowd_size(&budget->crowd, now) > 1))
 		return admit_free(account, now);
 	return budget_admit(account, cost, now);
 }

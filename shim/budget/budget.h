@@ -11,6 +11,7 @@
 #include "budget/backoff.h"
 #include "budget/breaker.h"
 #include "budget/bucket.h"
+#include "budget/crowd.h"
 #include "budget/ramp.h"
 #include "budget/slices.h"
 
@@ -39,6 +40,7 @@ struct budget {
 	struct allowance allowance; /* for what may be new or a repeat */
 	struct bucket rate;         /* of all attempts, where the policy has a rate */
 	struct ramp ramp;           /* the way back of those who were throttled */
+	cell64 crowd;               /* who was refused, where many processes share it */
 };
 
 /* Everything one verdict draws on. */
@@ -54,7 +56,7 @@ enum verdict {
 	ADMITTED_FREE,  /* unclear, and within what the destination answers; or on the ramp */
 	ADMITTED_PROBE, /* without a token: nothing went for `probe`, nobody asked for as long as
 	                 * `floor` needs to earn one, or it is the first after the gate while a
-	                 * success stands in the window */
+	                 * success stands in the window, or of a crowd */
 	REFUSED,
 };
 
@@ -129,10 +131,10 @@ enum verdict budget_let(const struct account *account, int64_t now);
 
 /* May a repeat go now? The server's own moment (Retry-After) first, then the gate, then the tokens.
  * The gate stands open while the destination answers; the first repeat after a gate needs no token
- * while a success stands in the window; and who comes so rarely that time alone earns a token in
- * between is let through whatever the gate and the buckets say. On the way back from an outage the
- * ramp says it, alone: nobody owes a token for what failed in it. Never a lock-out: `probe` opens
- * the gate, too. */
+ * while a success stands in the window, or a crowd waits for it; and who comes so rarely that time
+ * alone earns a token in between is let through whatever the gate and the buckets say. On the way
+ * back from an outage the ramp says it, alone: nobody owes a token for what failed in it. Never a
+ * lock-out: `probe` opens the gate, too. */
 enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t now);
 
 /* True if one more attempt, of whatever kind, is within the policy's rate, and takes its place. */

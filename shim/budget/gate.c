@@ -44,11 +44,17 @@ int64_t gate_streak_age(const struct account *account, int64_t now)
 	return began > 0 && began < now ? now - began : 0;
 }
 
-/* The rule, with no delay longer than the streak is old. */
+/* A crowd's delays get no shorter than this by its size. */
+#define CROWD_LEAST (NS_PER_S / 2)
+
+/* The rule, with no delay longer than the streak is old, or than a crowd has to wait. */
 static struct backoff_rule rule_now(const struct account *account, int64_t now)
 {
 	struct backoff_rule rule = account->policy->backoff;
+	int64_t crowd = crowd_size(&account->budget->crowd, now);
 
+	if (crowd > 1)
+		rule.cap = lesser(rule.cap, greater(rule.cap / crowd, CROWD_LEAST));
 	rule.cap = lesser(rule.cap, greater(rule.base, gate_streak_age(account, now)));
 	return rule;
 }

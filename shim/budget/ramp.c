@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The word of the step: 40 bits of time in units of 2^20 ns, 4 of steps in a row without a refusal,
- * 5 of the step's number, 15 of how many may go; 0 of these: it is not on. The word of the counts
- * begins with the number of the step that they are of, and is empty for any other: so a step begins
- * with one compare-and-swap of its own word.
+ * 5 of the step's number, 1 once it was too large, 3 of the fastest answer, 11 of how many may go;
+ * 0 of these: it is not on. The word of the counts begins with the number of the step that they are
+ * of, and is empty for any other: so a step begins with one compare-and-swap of its own word.
  */
 #include "budget/ramp.h"
 
-#define LIMIT_BITS  15
+#define LIMIT_BITS  11
+#define SPEED_BITS  3
 #define NUMBER_BITS 5
 #define CALM_BITS   4
-#define NUMBER      LIMIT_BITS
+#define FASTEST     LIMIT_BITS
+#define CAREFUL     (FASTEST + SPEED_BITS)
+#define NUMBER      (CAREFUL + 1)
 #define CALM        (NUMBER + NUMBER_BITS)
 #define BEGAN       (CALM + CALM_BITS)
 #define UNIT        20
@@ -26,6 +29,8 @@
 #define WENT       32
 #define REFUSED_AT 48
 #define STEP_AT    49
+#define QUICK_AT   (STEP_AT + NUMBER_BITS) /* of its fastest answer, 0 = none came */
+#define SLOW_AT    (QUICK_AT + SPEED_BITS) /* of its slowest */
 
 static int64_t part(int64_t word, int at, int bits)
 {
@@ -48,10 +53,11 @@ static int64_t age_of(int64_t step, int64_t now)
 	return ahead <= (uint64_t)RAMP_STEP >> UNIT ? 0 : (int64_t)(age << UNIT);
 }
 
-static int64_t step_word(int64_t now, int64_t calm, int64_t number, int64_t limit)
+/* pace: how many may go, and what the next step has to know. */
+static int64_t step_word(int64_t now, int64_t calm, int64_t number, int64_t pace)
 {
 	return (int64_t)((uint64_t)now >> UNIT << BEGAN | (uint64_t)calm << CALM |
-	                 (uint64_t)(number & ((1 << NUMBER_BITS) - 1)) << NUMBER | (uint64_t)limit);
+	                 (uint64_t)(number & ((1 << NUMBER_BITS) - 1)) << NUMBER | (uint64_t)pace);
 }
 
 /* The counts of this step. */
@@ -67,28 +73,69 @@ static int64_t one_more(int64_t counts, int at)
 	return part(counts, at, COUNT_BITS) < COUNT_MASK ? counts + (INT64_C(1) << at) : counts;
 }
 
-/* How many may go in the next step. */
-static int64_t next_limit(int64_t limit, int64_t counts)
+/* How long an answer took, in 3 bits: 1 under RAMP_STEP, each further one up to twice as long. */
+static int64_t speed_of(int64_t took)
+{
+	int64_t speed = 1;
+
+	for (int64_t most = RAMP_STEP; took >= most && speed < 7; most *= 2)
+		speed++;
+	return speed;
+}
+
+/* 0 is unknown, and no answer's. */
+static int64_t faster(int64_t a, int64_t b)
+{
+	return a == 0 || b == 0 ? a | b : lesser(a, b);
+}
+
+static int64_t answer_of(int64_t counts, int64_t speed)
+{
+	int64_t mask = (INT64_C(1) << SPEED_BITS) - 1;
+	int64_t quick = faster(part(counts, QUICK_AT, SPEED_BITS), speed);
+	int64_t slow = greater(part(counts, SLOW_AT, SPEED_BITS), speed);
+
+	counts &= ~(mask << QUICK_AT | mask << SLOW_AT);
+	return counts | quick << QUICK_AT | slow << SLOW_AT;
+}
+
+/* Those who wait in a server's queue for much longer than an answer takes give up, and come again.
+ * Half a second is no queue. */
+static bool has_queue(int64_t fastest, int64_t counts)
+{
+	return part(counts, SLOW_AT, SPEED_BITS) >= greater(fastest + 2, 4);
+}
+
+/* What of the next step's word says how many may go. It doubles until it was too large once. */
+static int64_t next_pace(int64_t step, int64_t counts)
 {
 	int64_t went = part(counts, WENT, COUNT_BITS), failed = part(counts, FAILED, COUNT_BITS);
-	int64_t answered = part(counts, ANSWERED, COUNT_BITS);
+	int64_t answered = part(counts, ANSWERED, COUNT_BITS), limit = limit_of(step);
+	int64_t careful = part(step, CAREFUL, 1);
+	int64_t fastest =
+	    faster(part(step, FASTEST, SPEED_BITS), part(counts, QUICK_AT, SPEED_BITS));
 
-	if (failed * 8 > failed + answered || answered * 2 < went)
-		return greater(limit / 2, 1);
-	if (answered * 8 < went * 7 || (went < limit && !part(counts, REFUSED_AT, 1)))
-		return limit;
-	return lesser(limit * 2, RAMP_MOST);
+	if (failed * 8 > failed + answered || answered * 2 < went) {
+		limit /= 2;
+	} else if (has_queue(fastest, counts)) {
+		limit = answered * 7 / 8;
+		careful = 1;
+	} else if (answered * 8 >= went * 7 && (went >= limit || part(counts, REFUSED_AT, 1))) {
+		limit += careful ? limit / 8 + 1 : limit;
+	}
+	return careful << CAREFUL | fastest << FASTEST | within(limit, 1, RAMP_MOST);
 }
 
 /* Of a step's number they go evenly, for a burst is what small queues overflow from; and one goes
- * whenever all that went are answered. */
+ * whenever all that went are answered, if it is not from a queue that the answers come. */
 static bool has_room(int64_t step, int64_t counts, int64_t now)
 {
 	int64_t limit = limit_of(step), went = part(counts, WENT, COUNT_BITS);
 
 	return went < lesser(1 + limit * age_of(step, now) / RAMP_STEP, limit) ||
 	       (went <= part(counts, ANSWERED, COUNT_BITS) &&
-	        part(counts, FAILED, COUNT_BITS) == 0);
+	        part(counts, FAILED, COUNT_BITS) == 0 &&
+	        !has_queue(part(step, FASTEST, SPEED_BITS), counts));
 }
 
 static int64_t next_step(int64_t step, int64_t counts, int64_t now)
@@ -97,8 +144,7 @@ static int64_t next_step(int64_t step, int64_t counts, int64_t now)
 
 	if (calm >= RAMP_CALM)
 		return 0;
-	return step_word(now, calm, part(step, NUMBER, NUMBER_BITS) + 1,
-	                 next_limit(limit_of(step), counts));
+	return step_word(now, calm, part(step, NUMBER, NUMBER_BITS) + 1, next_pace(step, counts));
 }
 
 static bool is_over(int64_t step, int64_t now)
@@ -163,26 +209,30 @@ bool ramp_take(struct ramp *ramp, int64_t now)
 	}
 }
 
-static void note(struct ramp *ramp, int at)
+/* speed: of an answer; 0 = it failed. */
+static void note(struct ramp *ramp, int at, int64_t speed)
 {
-	int64_t step, seen;
+	int64_t step, seen, counts;
 
 	do {
 		step = LOAD(ramp->step);
 		if (limit_of(step) == 0)
 			return;
 		seen = LOAD(ramp->counts);
-	} while (!cell_swap(&ramp->counts, seen, one_more(counts_of(step, seen), at)));
+		counts = one_more(counts_of(step, seen), at);
+		if (speed > 0)
+			counts = answer_of(counts, speed);
+	} while (!cell_swap(&ramp->counts, seen, counts));
 }
 
-void ramp_answered(struct ramp *ramp)
+void ramp_answered(struct ramp *ramp, int64_t took)
 {
-	note(ramp, ANSWERED);
+	note(ramp, ANSWERED, speed_of(took));
 }
 
 void ramp_failed(struct ramp *ramp)
 {
-	note(ramp, FAILED);
+	note(ramp, FAILED, 0);
 }
 
 bool ramp_lasts(const struct ramp *ramp, int64_t now)

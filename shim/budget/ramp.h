@@ -6,7 +6,9 @@
  * from eighth to eighth for as long as what went is answered, stays while half of it is, and halves
  * when it fails; and the next goes at once when all that went are answered, for a server that has
  * nothing to do can take one. A server that queues what is too much for it so gets about as much as
- * it answers, and hardly more than twice that. It ends once nobody has been refused for a second.
+ * it answers, and hardly more than twice that; and once its answers take half a second longer than
+ * they need, less than it answers, until they do no more, and from then on no doubling but an
+ * eighth more from step to step. It ends once nobody has been refused for a second.
  *
  * Two words, decided by compare-and-swap: nobody waits here, and who is refused asks again at its
  * own pace. All functions: thread-safe, async-signal-safe, pure. Times in ns. All-zero is valid, as
@@ -21,11 +23,11 @@
 #define RAMP_STEP  (NS_PER_S / 8)
 #define RAMP_CALM  8 /* steps without a refusal, or as long without any attempt: it is over */
 #define RAMP_FIRST 1 /* in the first step */
-#define RAMP_MOST  INT64_C(32767)
+#define RAMP_MOST  INT64_C(2047)
 
 /* All-zero: nobody was throttled. */
 struct ramp {
-	cell64 step; /* when it began, its number, and how many may go in it */
+	cell64 step; /* when it began, its number, how many may go in it, how fast answers are */
 	cell64
 	    counts; /* of that step: who went, was answered, failed; and if anybody was refused */
 };
@@ -43,8 +45,8 @@ void ramp_stop(struct ramp *ramp, int64_t now);
 /* True if one of those who were throttled may go now; false: not now. */
 bool ramp_take(struct ramp *ramp, int64_t now);
 
-/* How one of those ended that the ramp let go. */
-void ramp_answered(struct ramp *ramp);
+/* How one of those ended that the ramp let go. took: ns until the answer. */
+void ramp_answered(struct ramp *ramp, int64_t took);
 void ramp_failed(struct ramp *ramp);
 
 /* The slow half of the next. */

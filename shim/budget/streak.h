@@ -25,10 +25,10 @@ void budget_failed_before(const struct account *account, int64_t at, int64_t now
  * of callers that race exactly one is told, and reports the recovery. */
 int64_t budget_success(const struct account *account, int64_t now);
 
-/* The success, counted next, is that of a retry. */
-static inline void budget_retry_answered(const struct account *account)
+/* The success, counted next, is that of a retry; it took so many ns. */
+static inline void budget_retry_answered(const struct account *account, int64_t took)
 {
-	ramp_answered(&account->budget->ramp);
+	ramp_answered(&account->budget->ramp, took);
 }
 
 /* Notes that the server asked for no retry in the next `wanted` ns (Retry-After; what is more than

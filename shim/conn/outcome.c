@@ -203,7 +203,7 @@ void outcome_success(const struct trial *trial)
 	enum breaker_change change;
 
 	if (trial->retry)
-		budget_retry_answered(&account);
+		budget_retry_answered(&account, now - trial->began);
 	streak = budget_success(&account, now);
 	change = breaker_succeeded(&account.budget->breaker, &account.policy->breaker, trial->probe,
 	                           now);

@@ -197,6 +197,8 @@ bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 			                       budget_asked_wait(&try->account, now) > 0,
 			                   now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
+		if (LOAD(shim_region->identity.scope) != SCOPE_PROCESS)
+			crowd_refused(&try->account.budget->crowd, now);
 	}
 	exhausted = exhausted_by(try, now) != 0;
 	count_refused(shim_region, try->trial.destination, !goes, try->told == EINPROGRESS,

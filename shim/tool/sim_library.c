@@ -45,8 +45,8 @@ static void judge(struct sim_unit *unit, const struct account *account, struct s
 	             (rule->says == KIND_UNCLEAR && !budget_unclear(account, now));
 }
 
-static bool ask(struct sim_unit *unit, const struct account *account, struct sim_try *try,
-                int64_t now)
+static bool ask(struct sim_unit *unit, const struct account *account,
+                const struct sim_policy *policy, struct sim_try *try, int64_t now)
 {
 	int64_t cost = budget_cost(account->policy, unit->last_failure);
 	const struct breaker_rule *rule = &account->policy->breaker;
@@ -67,6 +67,8 @@ static bool ask(struct sim_unit *unit, const struct account *account, struct sim
 		              : budget_verdict(account, cost, now);
 	if (try->permit)
 		return true;
+	if (verdict == REFUSED && policy->scope != SCOPE_PROCESS)
+		crowd_refused(&unit->budget.crowd, now);
 	if (verdict == REFUSED)
 		return false;
 	if (budget_keeps_rate(account, now))
@@ -95,7 +97,7 @@ bool sim_library_begin(struct sim_unit *unit, const struct sim_policy *policy, s
 		    !breaker_not_closed(&unit->budget.breaker, &policy->policy.breaker))
 			return true;
 	}
-	goes = ask(unit, &account, try, now);
+	goes = ask(unit, &account, policy, try, now);
 	return goes || policy->policy.mode == MODE_OBSERVE;
 }
 
@@ -103,7 +105,7 @@ bool sim_library_again(struct sim_unit *unit, const struct sim_policy *policy, s
                        int64_t now)
 {
 	struct account account = account_of(unit, policy);
-	bool goes = ask(unit, &account, try, now);
+	bool goes = ask(unit, &account, policy, try, now);
 
 	if (goes)
 		try->began = now;
@@ -124,7 +126,7 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy,
 		breaker_released(&unit->budget.breaker, breaker, try->began);
 	if (failure == FAILURE_NONE) {
 		if (try->retry)
-			budget_retry_answered(&account);
+			budget_retry_answered(&account, now - try->began);
 		budget_success(&account, now);
 		breaker_succeeded(&unit->budget.breaker, breaker, try->permit, now);
 		return;
@@ -132,6 +134,11 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy,
 	unit->last_failure = failure;
 	budget_failure(&account, try->retry, try->began, now, random);
 	breaker_failed(&unit->budget.breaker, breaker, try->permit, now, random);
+}
+
+bool sim_library_returns(const struct sim_unit *unit, int64_t now)
+{
+	return ramp_is_on(&unit->budget.ramp, now);
 }
 
 void sim_policy_original(struct sim_policy *policy)

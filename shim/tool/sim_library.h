@@ -51,6 +51,9 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy,
                      const struct sim_try *try, enum failure failure, int64_t now,
                      uint64_t *random);
 
+/* Those who were throttled are on their way back. */
+bool sim_library_returns(const struct sim_unit *unit, int64_t now);
+
 /* Takes the safeguards away that are ours alone: what the rules of others do without. */
 void sim_policy_original(struct sim_policy *policy);
 

@@ -162,6 +162,17 @@ static void fail(struct sim_world *world, uint32_t place, int64_t now)
 	put_call(world, now + call->pause, TRY, place);
 }
 
+/* How long it is held: on the way back until a moment of its own. Else all would keep step with
+ * each other for ever, which a machine's scheduling does not let them. */
+static int64_t hold_of(struct sim_world *world, const struct sim_call *call, int64_t now)
+{
+	int64_t hold = world->policy->policy.hold;
+	bool returns = sim_library_returns(sim_unit_of(world, call), SIM_BEGINNING + now);
+
+	return returns ? random_upto(&world->random, hold)
+	               : hold - random_upto(&world->random, hold / 16);
+}
+
 /* The library lets none go. Who does nothing but try again is held for a moment. */
 static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t now)
 {
@@ -169,7 +180,7 @@ static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t n
 	int64_t hold = world->policy->policy.hold;
 
 	if (call->loop && !held && hold > world->callers[call->caller].habits->pause.base) {
-		put_call(world, now + hold, AGAIN, place);
+		put_call(world, now + hold_of(world, call, now), AGAIN, place);
 		return;
 	}
 	world->tally->refused++;

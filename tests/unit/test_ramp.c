@@ -11,10 +11,14 @@ struct herd {
 	struct ramp ramp;
 	int64_t rate, latency;
 	int waiting, queued, back, most; /* arrivals within a second */
+	int longest;                     /* that waited in its queue */
 	int arrivals[1000];              /* by the millisecond, the last second's */
 	int replies[1000];               /* those that are on their way, by the millisecond */
+	int came[2048], first, last;     /* when those came that are not answered yet, ms */
 	int64_t served; /* thousandths of a connection that the server has time for */
 };
+
+#define PLACES (int)(sizeof(((struct herd *)NULL)->came) / sizeof(int))
 
 static void herd_start(struct herd *herd, int size, int64_t rate, int64_t latency)
 {
@@ -38,7 +42,9 @@ static void herd_tick(struct herd *herd, int ms, bool fails)
 			herd->waiting--;
 			herd->queued++;
 			herd->arrivals[place]++;
+			herd->came[herd->last++ % PLACES] = ms;
 		}
+	herd->longest = herd->queued > herd->longest ? herd->queued : herd->longest;
 	for (int i = 0; i < 1000; i++)
 		within += herd->arrivals[i];
 	if (within > herd->most)
@@ -54,9 +60,10 @@ static void herd_tick(struct herd *herd, int ms, bool fails)
 	for (; fails && herd->queued > 2; herd->queued--) {
 		ramp_failed(&herd->ramp);
 		herd->waiting++;
+		herd->last--;
 	}
 	for (; herd->replies[place] > 0; herd->replies[place]--) {
-		ramp_answered(&herd->ramp);
+		ramp_answered(&herd->ramp, MS(ms - herd->came[herd->first++ % PLACES]));
 		herd->back++;
 	}
 }
@@ -95,6 +102,39 @@ Test(ramp, a_herd_comes_back_as_fast_as_the_server_can_take_it)
 			}
 }
 
+/* A server that takes in whatever comes has no failure to tell: only that its answers are late. */
+Test(ramp, nobody_waits_long_in_a_queue)
+{
+	static const int64_t latencies[] = { 0, 30, 120 };
+	static struct herd herd;
+
+	for (int64_t rate = 20; rate <= 1280; rate *= 2)
+		for (size_t i = 0; i < sizeof(latencies) / sizeof(*latencies); i++) {
+			int ms;
+
+			herd_start(&herd, 2000, rate, latencies[i]);
+			ms = herd_returns(&herd, 2000, false);
+			cr_expect_lt(herd.longest, rate, "%d ms at %ld/s: %d wait", ms, (long)rate,
+			             herd.longest);
+			cr_expect_lt(ms, 2000 * 1000 / rate * 12 / 10 + 2500, "%d at %ld/s", ms,
+			             (long)rate);
+		}
+}
+
+/* What an answer needs anyway is no queue. */
+Test(ramp, a_slow_server_is_not_taken_for_a_full_one)
+{
+	static struct herd herd;
+
+	for (int64_t latency = 400; latency <= 3200; latency *= 2) {
+		int ms;
+
+		herd_start(&herd, 2000, 1000, latency);
+		ms = herd_returns(&herd, 2000, false);
+		cr_expect_lt(ms, 20 * latency + 5000, "%ld ms: %d", (long)latency, ms);
+	}
+}
+
 Test(ramp, a_server_that_rejects_what_is_too_much_is_not_pushed_over)
 {
 	static struct herd herd;
@@ -120,7 +160,7 @@ Test(ramp, a_server_that_is_gone_again_is_left_alone)
 	for (int ms = 0; ms < 1000; ms++) /* up to 128 in a step */
 		for (int i = 0; i < 10; i++)
 			if (ramp_take(&ramp, now + MS(ms)))
-				ramp_answered(&ramp);
+				ramp_answered(&ramp, MS(1));
 	for (int ms = 1000; ms < 4000; ms++)
 		for (int i = 0; i < 10; i++)
 			if (ramp_take(&ramp, now + MS(ms))) {
@@ -141,7 +181,7 @@ Test(ramp, the_next_goes_when_all_are_answered)
 	for (int i = 0; i < 100; i++) {
 		cr_assert(ramp_take(&ramp, now + MS(i)));
 		cr_assert_not(ramp_take(&ramp, now + MS(i)), "one is under way");
-		ramp_answered(&ramp);
+		ramp_answered(&ramp, MS(1));
 	}
 	cr_expect(ramp_take(&ramp, now + MS(100)));
 	ramp_failed(&ramp);
@@ -178,7 +218,7 @@ Test(ramp, it_ends_when_nobody_was_refused_for_a_second)
 
 	for (int ms = 130; ms < 3000; ms += 130) { /* one a step, answered */
 		cr_expect(ramp_take(&ramp, now + MS(ms)));
-		ramp_answered(&ramp);
+		ramp_answered(&ramp, MS(1));
 	}
 	cr_expect_not(ramp_is_on(&ramp, now + MS(3000)));
 	ramp_throttled(&ramp, now + MS(3000));
@@ -196,7 +236,7 @@ Test(ramp, one_that_broke_off_begins_anew_with_one)
 	ramp_begin(&ramp, true, now);
 	for (int ms = 0; ms < 500; ms++)
 		if (ramp_take(&ramp, now + MS(ms)))
-			ramp_answered(&ramp);
+			ramp_answered(&ramp, MS(1));
 	ramp_stop(&ramp, now + MS(500));
 	cr_expect_not(ramp_is_on(&ramp, now + MS(500)));
 	ramp_begin(&ramp, false, now + MS(600)); /* however short it was */
@@ -222,7 +262,7 @@ Test(ramp, whatever_stands_in_its_words_somebody_goes_within_a_second)
 			went += ramp_take(&ramp, now + MS(ms));
 		cr_assert_gt(went, 0, "schedule %d", i);
 		ramp_throttled(&ramp, now + SECONDS(1));
-		ramp_answered(&ramp);
+		ramp_answered(&ramp, MS(1));
 		ramp_failed(&ramp);
 		ramp_begin(&ramp, true, now + SECONDS(1));
 	}
@@ -259,7 +299,7 @@ Test(ramp, after_an_outage_it_alone_says_who_goes)
 	cr_expect_eq(go(&world, back + MS(1)), 1);
 	for (int ms = 2; ms < 1000; ms++)
 		for (int gone = go(&world, back + MS(ms)); gone > 0; gone--) {
-			budget_retry_answered(&world.account);
+			budget_retry_answered(&world.account, MS(1));
 			budget_success(&world.account, back + MS(ms));
 			went++;
 		}

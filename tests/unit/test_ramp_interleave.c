@@ -65,7 +65,7 @@ static void take_and_answer(int who)
 {
 	if (ramp_take(&ramp, moments[who])) {
 		went[who]++;
-		ramp_answered(&ramp);
+		ramp_answered(&ramp, who ? RAMP_STEP * 8 : 1);
 	}
 }
 
@@ -119,6 +119,8 @@ static void expect_counted(void)
 	cr_assert_eq(went[0] + went[1], 2);
 	cr_assert_eq(gone(), 2);
 	cr_assert_eq(part(ramp.counts, ANSWERED, COUNT_BITS), 2);
+	cr_assert_eq(part(ramp.counts, QUICK_AT, SPEED_BITS), 1);
+	cr_assert_eq(part(ramp.counts, SLOW_AT, SPEED_BITS), 5);
 }
 
 Test(ramp_interleave, no_count_is_lost)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many ask for a destination that fails, where many processes share its budget. A budget's
+ * longest delay is meant for one program: what it spares the server is no more than that program's
+ * tries. A crowd shares one probe at a time, and all of it waits for that one; probed so many times
+ * more often, each of them still costs the server less than one program alone does.
+ *
+ * One word, decided by compare-and-swap. All functions: thread-safe, async-signal-safe, pure. Times
+ * in ns. All-zero is valid, as is any bit pattern; a death at any instruction loses one count.
+ */
+#ifndef RETRYBUDGET_BUDGET_CROWD_H
+#define RETRYBUDGET_BUDGET_CROWD_H
+
+#include "sys/cell.h"
+
+/* Refusals a second that count as one program: a dozen loops that are held (`hold`), or one that
+ * paces itself. */
+#define CROWD_EACH 50
+#define CROWD_MOST 20
+
+/* One was refused. */
+void crowd_refused(cell64 *crowd, int64_t now);
+
+/* So many programs ask: 1 to CROWD_MOST. */
+int64_t crowd_size(const cell64 *crowd, int64_t now);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* A crowd: counted by its refusals, and probed for more often than one program is. */
+#include "budget_fixture.h"
+#include "budget/streak.h"
+
+#define MS(n) ((int64_t)(n)*NS_PER_MS)
+
+/* So many refusals a second, evenly, for so many seconds. Returns the moment after. */
+static int64_t refuse_many(cell64 *crowd, int64_t rate, int64_t seconds, int64_t now)
+{
+	for (int64_t i = 0; i < rate * seconds; i++)
+		crowd_refused(crowd, now + i * NS_PER_S / rate);
+	return now + SECONDS(seconds);
+}
+
+Test(crowd, is_as_large_as_many_ask)
+{
+	for (int64_t rate = 1; rate <= 4000; rate = rate * 3 / 2 + 1) {
+		cell64 crowd = 0;
+		int64_t now = refuse_many(&crowd, rate, 3, START_OF_TIME);
+		int64_t size = crowd_size(&crowd, now), wanted = within(rate / 50, 1, 20);
+
+		cr_expect(size >= wanted - 1 && size <= wanted, "%ld/s: %ld", (long)rate,
+		          (long)size);
+		cr_expect_eq(crowd_size(&crowd, now + SECONDS(2)), 1, "it has gone");
+	}
+}
+
+Test(crowd, counts_on_over_the_edge_of_a_second)
+{
+	cell64 crowd = 0;
+	int64_t second = (START_OF_TIME / NS_PER_S + 1) * NS_PER_S;
+
+	for (int i = 0; i < 200; i++)
+		crowd_refused(&crowd, second - 1);
+	cr_expect_eq(crowd_size(&crowd, second - 1), 4);
+	cr_expect_eq(crowd_size(&crowd, second), 4, "the second before counts");
+	crowd_refused(&crowd, second);
+	crowd_refused(&crowd, second - 1); /* a rival's clock is behind */
+	cr_expect_eq(crowd_size(&crowd, second), 4);
+	cr_expect_eq(crowd_size(&crowd, second + SECONDS(1)), 1);
+}
+
+Test(crowd, is_a_number_in_range_whatever_stands_there)
+{
+	uint64_t random = 5;
+
+	for (int i = 0; i < 100000; i++) {
+		cell64 crowd = (int64_t)random_next(&random);
+		int64_t now = START_OF_TIME + SECONDS(i);
+
+		cr_assert(crowd_size(&crowd, now) >= 1 && crowd_size(&crowd, now) <= CROWD_MOST);
+		crowd_refused(&crowd, now);
+		cr_assert(crowd_size(&crowd, now) >= 1 && crowd_size(&crowd, now) <= CROWD_MOST);
+	}
+}
+
+static void *refuse_some(void *crowd)
+{
+	for (int i = 0; i < 10000; i++)
+		crowd_refused(crowd, START_OF_TIME);
+	return NULL;
+}
+
+Test(crowd, loses_nobody_who_comes_beside_others)
+{
+	cell64 crowd = 0;
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, refuse_some, &crowd), 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	cr_expect_eq(crowd & 0xfffff, 40000);
+}
+
+/* An outage of a minute, in which so many ask a second. Returns how many went in its second half,
+ * and in *longest the longest time in it that nobody did. */
+static int outage(int64_t rate, int64_t *longest)
+{
+	struct world world;
+	int64_t now = START_OF_TIME, half = now + SECONDS(30), last = half;
+	int went = 0;
+
+	world_start(&world, (uint64_t)rate);
+	*longest = 0;
+	budget_failure(&world.account, false, now, now, &world.random);
+	for (; now < START_OF_TIME + SECONDS(60); now += NS_PER_S / rate) {
+		if (budget_verdict(&world.account, TOKENS(1), now) == REFUSED) {
+			crowd_refused(&world.budget.crowd, now);
+			continue;
+		}
+		budget_failure(&world.account, true, now, now + MS(1), &world.random);
+		if (now < half)
+			continue;
+		went++;
+		*longest = greater(*longest, now - last);
+		last = now;
+	}
+	return went;
+}
+
+Test(crowd, is_probed_for_more_often_than_one_program)
+{
+	int64_t longest;
+	int went = outage(40, &longest);
+
+	cr_expect(went >= 2 && went <= 7, "a few: %d", went);
+	cr_expect_gt(longest, SECONDS(4));
+	went = outage(1000, &longest);
+	cr_expect(went >= 60 && went <= 130, "two a second: %d", went);
+	cr_expect_leq(longest, MS(600));
+	went = outage(4000, &longest);
+	cr_expect(went >= 60 && went <= 130, "and no more: %d", went);
+}
+
+Test(crowd, does_not_overrule_what_an_operator_or_a_server_asks_for)
+{
+	struct world world;
+	int64_t now = START_OF_TIME, until;
+
+	world_start(&world, 1);
+	world.policy.max_attempts = 1;
+	budget_failure(&world.account, true, now, now, &world.random);
+	budget_failure(&world.account, true, now, now, &world.random);
+	until = refuse_many(&world.budget.crowd, 1000, 8, now);
+	world.budget.admitted_at = now;
+	cr_expect_eq(budget_verdict(&world.account, TOKENS(1), until), REFUSED, "max_attempts");
+	world.policy.max_attempts = 0;
+	world.policy.retry_after_cap = SECONDS(120);
+	budget_retry_after(&world.account, SECONDS(60), until);
+	cr_expect_eq(budget_verdict(&world.account, TOKENS(1), until + SECONDS(20)), REFUSED,
+	             "Retry-After");
+}
