@@ -77,7 +77,7 @@ $(B)/soak/%: tests/soak/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $< -lpthread
-HERD := $(B)/herd/server $(B)/bench/looper $(B)/clients/syns
+HERD := $(B)/herd/server $(B)/herd/threads $(B)/bench/looper $(B)/clients/syns
 $(B)/herd/%: tests/herd/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
