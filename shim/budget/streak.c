@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Outcomes in a row: how a streak grows, and how a success ends it. */
 #include "budget/streak.h"
 
 #include "budget/gate.h"

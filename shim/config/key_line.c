@@ -209,7 +209,7 @@ int reading_take_key(void *arg, const char *section, const char *name, const cha
 {
 	struct reading *reading = arg;
 
-	(void)section; /* enter_section() knows it uncut */
+	(void)section; /* reading_enter_section() knows it uncut */
 	reading->pending = false;
 	if (reading->section == SECTION_NONE)
 		reading_complain(reading, reading->lines.number,

@@ -25,7 +25,7 @@ enum section {
 #define STRUCT_DESTINATION struct policy
 #define STRUCT_ADMISSION   struct admission_rule
 
-/* How the text of a value is read, and the unit of the field (policy.h). */
+/* How the text of a value is read, and the unit of the field (budget/policy.h). */
 enum value_type {
 	TYPE_TOKENS,    /* 10, 0.5 -> mt */
 	TYPE_GAIN,      /* 10% or 0.1 of a token -> mt */
@@ -36,7 +36,7 @@ enum value_type {
 	TYPE_COUNT,     /* a whole number */
 	TYPE_NAME,      /* a share name */
 	TYPE_PATH,      /* an absolute path that fits a unix socket address */
-	TYPE_CODES,     /* 429, 503 -> packed as in policy.h */
+	TYPE_CODES,     /* 429, 503 -> packed as in budget/policy.h */
 	TYPE_PATTERNS,  /* see pattern.h; kept in the config, not in a field */
 	TYPE_LISTENERS, /* see listen.h; likewise */
 	TYPE_WORDS,     /* from here on: a choice of words */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the text of a value becomes a number in the unit of policy.h, and back. */
+/* How the text of a value becomes a number in the unit of budget/policy.h, and back. */
 #include "config/value.h"
 
 #include "config/keys.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Telling a data connection by the other connections to its machine. */
 #include "conn/data_connection.h"
 
 #include "conn/tcp_info.h"

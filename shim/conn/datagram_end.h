@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the beginning of a request by datagram (datagram.c) and its end (datagram_ends.c) share.
+ * What the beginning of a request by datagram (datagram.c) and its end (datagram_end.c) share.
  * Thread-safe, async-signal-safe.
  */
 #ifndef RETRYBUDGET_CONN_DATAGRAM_END_H

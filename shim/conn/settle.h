@@ -20,15 +20,18 @@ static inline int attempt_settle(struct attempt *try, int result)
 	return 0;
 }
 
-/* data: n bytes that the program gave to be sent, the first of them. */
+/* The same of a send that connects. fingerprint: of what it sends, as looked at before the call. */
 ssize_t attempt_settle_send(struct attempt *try, ssize_t result, uint32_t fingerprint);
+/* The same of a lookup; result: 0 or an EAI_ code. */
 int attempt_settle_lookup(struct attempt *try, int result);
 
-/* What the program gets for an attempt that was not let through. */
+/* What the program gets for an attempt that was not let through: -1 with errno set; of a lookup an
+ * EAI_ code. */
 int attempt_refused(struct attempt *try);
 int attempt_refused_lookup(struct attempt *try);
 
-/* A refused attempt has answered nothing: the failure stands again, as of now. */
+/* A refused attempt has answered nothing: the failure stands again, as of now (ns). held: it was
+ * made to wait, so that the pause before the next try says nothing of the program. */
 void attempt_unanswered(struct attempt *try, bool held, int64_t now);
 
 /* The program asked SO_ERROR and was told err: the outcome of a non-blocking connect. True: of one

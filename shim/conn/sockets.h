@@ -68,7 +68,7 @@ enum {
 	TRAIT_KEPT = 0x8000000,          /* its policy has a reconnect_spread: its end tells */
 	TRAIT_OPENED = 0x10000000,  /* the program reads in the session by calls that are seen */
 	TRAIT_FRAMES = 0x20000000,  /* HTTP/2: not all that is sent wants an answer */
-	TRAIT_PARTIAL = 0x40000000, /* more of the request is to be written (fingerprint.h) */
+	TRAIT_PARTIAL = 0x40000000, /* more of the request is to be written (conn/pieces.h) */
 	TRAIT_AGREES = 0x80000000,  /* its peer has not answered but agreed how to go on */
 };
 

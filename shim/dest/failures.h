@@ -5,7 +5,7 @@
  * compare-and-swap: a failure is answered by one retry at most, and a killed process leaves nothing
  * half done.
  *
- * The rule (shim/README.md): a thread answers its own failures; failures whose outcome came back
+ * The rule: a thread answers its own failures; failures whose outcome came back
  * on another thread than the one that connected, failures of threads that are gone, and those that
  * found no room here belong to nobody, and whoever tries next answers them. Where the program has
  * shown that its threads answer each other's failures (dest/profile.h) all belong to nobody.

@@ -21,7 +21,7 @@ struct fingerprint_reader {
 	uint64_t hash;
 	uint64_t left; /* bytes of the body, or of its chunk, that are still to come */
 	uint32_t seen;
-	uint8_t place; /* enum fingerprint_place of request.c */
+	uint8_t place; /* enum fingerprint_place of fingerprint.c */
 	uint8_t len;   /* of what line holds */
 	bool chunked;
 	bool method; /* it begins like a first line with a head behind it */

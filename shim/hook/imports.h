@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks on calls of libraries that a program may or may not have (LIBRARY in hooks.def). They are
- * not exported: a program that asks whether it has OpenSSL, by a weak reference or dlsym(), would
- * be told that it has, and a plug-in with a copy of its own would get ours in its place. Instead
- * the slot through which an object calls (its global offset table) is led to the hook, in those
- * objects only that import the call, and only once the configuration asks for it.
+ * Hooks on calls of libraries that a program may or may not have (LIBRARY in sys/hooks.def). They
+ * are not exported: a program that asks whether it has OpenSSL, by a weak reference or dlsym(),
+ * would be told that it has, and a plug-in with a copy of its own would get ours in its place.
+ * Instead the slot through which an object calls (its global offset table) is led to the hook, in
+ * those objects only that import the call, and only once the configuration asks for it.
  */
 #ifndef RETRYBUDGET_HOOK_IMPORTS_H
 #define RETRYBUDGET_HOOK_IMPORTS_H

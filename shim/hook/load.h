@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The hook on dlopen, and what is done before it loads anything. */
 #ifndef RETRYBUDGET_HOOK_LOAD_H
 #define RETRYBUDGET_HOOK_LOAD_H
 

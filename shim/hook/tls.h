@@ -5,7 +5,7 @@
 
 #include "conn/attempt.h"
 
-/* Places the hooks of hooks.def that are LIBRARY on what is loaded by now, if any policy has
+/* Places the hooks of sys/hooks.def that are LIBRARY on what is loaded by now, if any policy has
  * tls = on, and sees to it that this is done again for what is loaded later. From the constructor.
  */
 void tls_start(void);

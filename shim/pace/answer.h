@@ -45,7 +45,8 @@ bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
  * file asks for no more than a record. */
 bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now);
 
-/* The same at once: the program is told the last real answer, which it is known to stand. */
+/* The same at once, with the last real answer, which the program is known to stand. A datagram is
+ * told nothing; a request on a kept connection by the end of that connection, or by ECONNRESET. */
 bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now);
 
 /* It has ended before its call was made: by a signal or SO_SNDTIMEO, as any send may, or because

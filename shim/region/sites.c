@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The last call sites of a destination, as text in its slot. */
 #include "region/sites.h"
 
 #include <string.h>

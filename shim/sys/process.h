@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Which process this is. */
 #ifndef RETRYBUDGET_SYS_PROCESS_H
 #define RETRYBUDGET_SYS_PROCESS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SO_SNDTIMEO and SO_RCVTIMEO as ns. */
 #include "sys/socket_timeout.h"
 
 #include "sys/arithmetic.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The counts of /proc/thread-self/io, read by hand. */
 #include "sys/thread_io.h"
 
 #include "sys/forks.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The formulas of `retrybudget calc`. */
 #include "tool/calc_formulas.h"
 
 static double least(double a, double b)

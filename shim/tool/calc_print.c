@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What `retrybudget calc` prints: a sentence for each formula, then its table. */
 #include "tool/calc_print.h"
 
 #include "tool/calc_formulas.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The arguments of `retrybudget calc`: their names, units and bounds. */
 #include "tool/calc_values.h"
 
 #include "config/value.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Call sites as function names, where the program's files tell them. */
 #include "tool/called_from.h"
 
 #include "region/sites.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finding the files of shares, and reading who made them. */
 #include "tool/share_files.h"
 
 #include "config/scope.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lines, colours and sparklines of `retrybudget top`. */
 #ifndef WITHOUT_NCURSES
 
 #define NCURSES_WIDECHAR 1

@@ -2,7 +2,7 @@
 /*
  * What the probes share. A probe is a small real program that steps on one trap and prints what it
  * saw in a few lines that are the same on every run; it exits 0 if it could do its work. The
- * driver (test_probes.c) runs it bare and under the shim and compares.
+ * drivers (test_*.c, run.h) run it bare and under the shim and compare.
  */
 #ifndef RETRYBUDGET_TESTS_PROBE_H
 #define RETRYBUDGET_TESTS_PROBE_H

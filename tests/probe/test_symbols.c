@@ -34,7 +34,7 @@ static const char *output_of_list(const char *format, const char *word)
 	return output_of(line);
 }
 
-/* The hooks of hooks.def and the marker, nothing else. */
+/* The hooks of sys/hooks.def and the marker, nothing else. */
 Test(symbols, exported_are_the_hooks)
 {
 	char exported[65536];

@@ -266,7 +266,8 @@ Test(http_reply, after_a_timeout_counts_once)
 	struct talk talk = talk_start();
 
 	asks(&talk, ASK);
-	atomic_fetch_or(&talk.entry->traits, TRAIT_TIMED_OUT); /* as traffic.c counts it */
+	atomic_fetch_or(&talk.entry->traits,
+	                TRAIT_TIMED_OUT); /* as conn/exchange_end.c counts it */
 	replies(&talk, BUSY, 64);
 	EXPECT_NOTHING(talk.destination);
 	cr_expect(talk.entry->traits & TRAIT_REPLY_FAILED);

@@ -59,7 +59,7 @@ static uint32_t place_of(uint32_t host)
 }
 
 #define SERVER 0x0a010005
-#define SETS   256 /* of bindings (names.c) */
+#define SETS   256 /* of bindings (dest/names.c) */
 
 Test(names, of_one_address_are_told_apart_by_who_asked)
 {

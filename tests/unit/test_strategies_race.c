@@ -125,7 +125,7 @@ Test(strategies_race, the_rule_holds_in_every_window)
 					     went_at[b][j] > end - SECONDS(10);
 			/* The clock runs a thousand times too fast here, so that a busy machine
 			 * stops a thread for more than a window: one too many for each that was
-			 * (slices.h). */
+			 * (budget/slices.h). */
 			cr_assert_leq(n, 20 + RACERS - 1);
 		}
 	}

@@ -3,7 +3,7 @@
  * A stand-in for Criterion in sanitizer builds, in which Criterion itself cannot start: it maps its
  * workers' memory where the sanitizers keep theirs. Only what the unit tests use is here; whatever
  * else a test may want fails to compile and has to be added. Each test runs in a child process of
- * its own (runner.c).
+ * its own (unit/plain/runner.c).
  */
 #ifndef RETRYBUDGET_TESTS_UNIT_PLAIN_CRITERION_H
 #define RETRYBUDGET_TESTS_UNIT_PLAIN_CRITERION_H
