@@ -24,30 +24,43 @@ static void print_section(struct text *text, const struct key *key)
 	text_string(text, "]");
 }
 
-static void misplaced_key(struct text *text, const struct key *key, const char *value)
+/* Adds how the line should stand, if any section has a key of that name, behind `where`: "; write
+ * it below a line [budget] or [destination default]: floor = 1/s". */
+static bool print_right_place(struct text *text, const char *where, const char *name,
+                              const char *value)
 {
-	text_string(text, " in this section; write it below a line ");
-	print_section(text, key);
+	bool found = false;
+
+	for (int i = 0; i < SECTION_COUNT; i++) {
+		const struct key *key = key_find((enum section)i, name);
+
+		if (!key)
+			continue;
+		text_string(text, found ? " or " : where);
+		if (!found)
+			text_string(text, "; write it below a line ");
+		print_section(text, key);
+		found = true;
+	}
+	if (!found)
+		return false;
 	text_string(text, ": ");
-	text_string(text, key->name);
+	text_string(text, name);
 	text_string(text, " = ");
 	text_escaped(text, value, strlen(value), VALUE_SHOWN);
+	return true;
 }
 
 static void unknown_key(struct reading *reading, const char *name, const char *value)
 {
 	char message[MESSAGE_MAX];
-	const struct key *key = NULL;
+	const struct key *key;
 	struct text text;
 
 	text_start(&text, message, sizeof(message));
 	text_string(&text, "unknown key ");
 	text_quoted(&text, name, strlen(name));
-	for (int i = 0; i < SECTION_COUNT && !key; i++)
-		key = key_find(i, name);
-	if (key) {
-		misplaced_key(&text, key, value);
-	} else {
+	if (!print_right_place(&text, " in this section", name, value)) {
 		key = nearest_key((enum section)reading->section, name);
 		text_string(&text, "; did you mean '");
 		text_string(&text, key->name);
@@ -58,6 +71,18 @@ static void unknown_key(struct reading *reading, const char *name, const char *v
 		}
 		text_string(&text, "?");
 	}
+	reading_complain(reading, reading->lines.number, message);
+}
+
+static void key_of_no_section(struct reading *reading, const char *name, const char *value)
+{
+	char message[MESSAGE_MAX];
+	struct text text;
+
+	text_start(&text, message, sizeof(message));
+	text_string(&text, "a key before the first section");
+	if (!print_right_place(&text, "", name, value))
+		text_string(&text, "; begin with [retrybudget]");
 	reading_complain(reading, reading->lines.number, message);
 }
 
@@ -212,8 +237,7 @@ int reading_take_key(void *arg, const char *section, const char *name, const cha
 	(void)section; /* reading_enter_section() knows it uncut */
 	reading->pending = false;
 	if (reading->section == SECTION_NONE)
-		reading_complain(reading, reading->lines.number,
-		                 "a key before the first section; begin with [retrybudget]");
+		key_of_no_section(reading, name, value ? value : "");
 	else if (reading->section != SECTION_REFUSED)
 		set_key(reading, name, value ? value : "");
 	return 1;

@@ -101,6 +101,11 @@ const struct key *key_find(enum section section, const char *name)
 	return NULL;
 }
 
+static char lower(char c)
+{
+	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
 /* Levenshtein's distance with one row of memory. */
 int edit_distance(const char *a, const char *b)
 {
@@ -114,7 +119,7 @@ int edit_distance(const char *a, const char *b)
 
 		row[0] = (uint8_t)(i + 1);
 		for (size_t j = 0; j < len; j++) {
-			uint8_t best = (uint8_t)(corner + (a[i] != b[j]));
+			uint8_t best = (uint8_t)(corner + (lower(a[i]) != lower(b[j])));
 
 			corner = row[j + 1];
 			if (corner + 1 < best)

@@ -93,7 +93,8 @@ void section_defaults(struct config *config, enum section section, int index);
 /* The key of that name in a section; NULL if there is none. */
 const struct key *key_find(enum section section, const char *name);
 
-/* The number of single-character edits between two names, at most 64 characters of each. */
+/* The number of single-character edits between two names, at most 64 characters of each. Case is
+ * none. */
 int edit_distance(const char *a, const char *b);
 
 /* The key with the name nearest to a wrong one, in this section rather than in another one. */

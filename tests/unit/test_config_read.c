@@ -12,7 +12,10 @@ struct bad {
 
 /* One bad line each, in the line that the message names. */
 static const struct bad bads[] = {
-	{ "mode = off\n", "1: a key before the first section; begin with [retrybudget]" },
+	{ "mode = off\n",
+	  "1: a key before the first section; write it below a line [retrybudget] or "
+	  "[destination default] or [admission NAME]: mode = off" },
+	{ "colour = red\n", "1: a key before the first section; begin with [retrybudget]" },
 	{ "\n\n[retrybuget]\nx = 1\n",
 	  "3: unknown section 'retrybuget'; did you mean [retrybudget]?" },
 	{ "[dest x]\n", "1: unknown section 'dest x'; did you mean [destination NAME]?" },
@@ -31,6 +34,9 @@ static const struct bad bads[] = {
 	{ "[log]\nlisten = :80\n", "write it below a line [admission NAME]: listen = :80" },
 	{ "[log]\ncap = \xc3\xa4\n",
 	  "write it below a line [destination default]: cap = \\xc3\\xa4" },
+	{ "[log]\nfloor = 1/s\n",
+	  "write it below a line [budget] or [destination default]: floor = 1/s" },
+	{ "[destination x]\nmatch = x:1\nHOLD = 1s\n", "unknown key 'HOLD'; did you mean 'hold'?" },
 	{ "[log]\nflor = 1/s\n", "2: unknown key 'flor'; did you mean 'floor' of [budget]?" },
 	{ "[budget]\nfloor = fast\n",
 	  "2: floor = 'fast' is not a rate such as 2/s, 12/min or 30/h" },

@@ -28,7 +28,8 @@ Test(dangers, each_has_its_line_its_reason_and_what_is_usual)
 		{ "earn = 100%\n", "2: risky: earn = 100%" },
 		{ "capacity = 1000\n", "2: risky: capacity = 1000" },
 		{ "probe = 1h\n", "2: risky: probe = 1h" },
-		{ "hold = 2s\n", "2: risky: hold = 2s" },
+		{ "hold = 2s\n", "2: risky: hold = 2s: a thread that retries does nothing else for "
+		                 "that long, in each call; usual: 250ms" },
 		{ "jitter = none\n", "2: risky: jitter = none: all who failed at the same moment "
 		                     "come back at the same moment; usual: full or equal" },
 		{ "breaker = on\nbreaker_failures = 1\n", "3: risky: breaker_failures = 1" },
