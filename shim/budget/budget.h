@@ -12,6 +12,7 @@
 #include "budget/breaker.h"
 #include "budget/bucket.h"
 #include "budget/crowd.h"
+#include "budget/lease_cell.h"
 #include "budget/ramp.h"
 #include "budget/slices.h"
 
@@ -41,6 +42,7 @@ struct budget {
 	struct bucket rate;         /* of all attempts, where the policy has a rate */
 	struct ramp ramp;           /* the way back of those who were throttled */
 	cell64 crowd;               /* who was refused, where many processes share it */
+	struct lease lease;         /* of the fleet's budget, where the policy draws on that */
 };
 
 /* Everything one verdict draws on. */
