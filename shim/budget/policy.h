@@ -154,6 +154,11 @@ struct policy {
 	int64_t start_burst;      /* of them in a second that are not */
 	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
 	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */
+	int64_t fleet_reserve;   /* mt per second of all hosts that have no lease */
+	int64_t fleet_n_max;     /* hosts that there can be, >= 1 */
+	int64_t label;           /* lease_label() of the section's, where it is leased */
+	int32_t fleet;           /* boolean, as the section says */
+	int32_t leased;          /* boolean: so it is, and there is a fleet to draw on */
 	int32_t bounds_first;    /* boolean: first tries too may have to wait, or be refused */
 	int32_t plain;    /* boolean: nothing here that few policies ask for; false may be wrong */
 	int32_t mode;     /* enum mode */

@@ -8,6 +8,7 @@
 
 #include "budget/admission.h"
 #include "budget/policy.h"
+#include "config/fleet_settings.h"
 #include "config/log_settings.h"
 #include "config/scope.h"
 
@@ -68,6 +69,7 @@ struct config {
 	struct general_settings general;
 	struct log_settings log;
 	struct bucket_rule process;
+	struct fleet_settings fleet;
 	int32_t policy_count, pattern_count;
 	bool datagrams; /* some policy that is not off says udp = on */
 	bool tls;       /* some policy that is not off says tls = on */

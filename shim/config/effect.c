@@ -66,6 +66,16 @@ static bool has_start_spread(const struct policy *policy)
 	return policy->start_spread > 0;
 }
 
+static bool draws_on_fleet(const struct policy *policy)
+{
+	return policy->fleet;
+}
+
+static bool has_fleet(const struct policy *policy)
+{
+	return policy->leased;
+}
+
 static const struct need {
 	uint8_t key;
 	uint8_t strategies;                         /* that look at it; 0: all */
@@ -95,6 +105,10 @@ static const struct need {
 	NEED(min_concurrency, STRATEGY(CONCURRENCY), NULL, "strategy = concurrency"),
 	NEED(instances, BUCKETS | STRATEGY(WINDOW) | STRATEGY(CONCURRENCY), NULL,
 	     "strategy = bucket, adaptive, window or concurrency"),
+	NEED(strategy, (uint8_t)~0U, NULL, ""),
+	NEED(fleet, 0, has_fleet, "a [fleet] section that names its redis"),
+	NEED(fleet_reserve, 0, draws_on_fleet, "fleet = on"),
+	NEED(fleet_n_max, 0, draws_on_fleet, "fleet = on"),
 	NEED(breaker_failures, 0, has_breaker, "breaker = on"),
 	NEED(breaker_rate, 0, has_breaker, "breaker = on"),
 	NEED(breaker_volume, 0, has_breaker_rate, "breaker = on and a breaker_rate above 0"),
@@ -118,7 +132,9 @@ _Static_assert(STRATEGY_COUNT <= 8, "they fit struct need");
 
 static bool has_effect(const struct need *need, const struct policy *policy)
 {
-	return (need->strategies == 0 || need->strategies >> policy->strategy & 1) &&
+	/* A lease stands in the place of the strategy. */
+	return (need->strategies == 0 ||
+	        (!policy->leased && need->strategies >> policy->strategy & 1)) &&
 	       (!need->needs || need->needs(policy));
 }
 
@@ -167,7 +183,9 @@ int effect_check(const struct config *config, const struct origins *origins, con
 			text_string(&text, "note: ");
 			text_string(&text, key->name);
 			text_string(&text, " has no effect here: it takes ");
-			text_string(&text, needs[n].only);
+			text_string(&text, needs[n].strategies && config->policies[i].leased
+			                       ? "fleet = off"
+			                       : needs[n].only);
 			tell(NULL, file, line, message);
 			told++;
 		}

@@ -34,8 +34,8 @@ const struct key config_keys[KEY_COUNT] = {
 #include "config/keys.def"
 };
 
-static const char section_names[SECTION_COUNT][16] = { "retrybudget", "log", "budget",
-	                                               "destination", "admission" };
+static const char section_names[SECTION_COUNT][16] = { "retrybudget", "log",         "budget",
+	                                               "fleet",       "destination", "admission" };
 
 const char *section_name(enum section section)
 {
@@ -51,6 +51,8 @@ void *section_fields(struct config *config, enum section section, int index)
 		return &config->log;
 	case SECTION_BUDGET:
 		return &config->process;
+	case SECTION_FLEET:
+		return &config->fleet;
 	case SECTION_ADMISSION:
 		return &config->admissions[index];
 	default:
@@ -78,6 +80,7 @@ void config_defaults(struct config *config)
 	memset(&config->general, 0, sizeof(config->general));
 	memset(&config->log, 0, sizeof(config->log));
 	memset(&config->process, 0, sizeof(config->process));
+	memset(&config->fleet, 0, sizeof(config->fleet));
 	memset(&config->policies[0], 0, sizeof(config->policies[0]));
 	memset(config->labels[0], 0, sizeof(config->labels[0]));
 	memcpy(config->labels[0], "default", sizeof("default"));

@@ -13,6 +13,7 @@ enum section {
 	SECTION_GENERAL,
 	SECTION_LOG,
 	SECTION_BUDGET,
+	SECTION_FLEET,
 	SECTION_DESTINATION, /* from here on: sections with a label */
 	SECTION_ADMISSION,
 	SECTION_COUNT,
@@ -22,6 +23,7 @@ enum section {
 #define STRUCT_GENERAL     struct general_settings
 #define STRUCT_LOG         struct log_settings
 #define STRUCT_BUDGET      struct bucket_rule
+#define STRUCT_FLEET       struct fleet_settings
 #define STRUCT_DESTINATION struct policy
 #define STRUCT_ADMISSION   struct admission_rule
 
@@ -36,6 +38,8 @@ enum value_type {
 	TYPE_COUNT,     /* a whole number */
 	TYPE_NAME,      /* a share name */
 	TYPE_PATH,      /* an absolute path that fits a unix socket address */
+	TYPE_FILE,      /* likewise, or none */
+	TYPE_SERVERS,   /* none, or addresses of servers; see servers.h */
 	TYPE_CODES,     /* 429, 503 -> packed as in budget/policy.h */
 	TYPE_PATTERNS,  /* see pattern.h; kept in the config, not in a field */
 	TYPE_LISTENERS, /* see listen.h; likewise */
@@ -81,7 +85,7 @@ struct key {
 
 extern const struct key config_keys[KEY_COUNT];
 
-/* "retrybudget", "log", "budget", "destination", "admission". */
+/* "retrybudget", "log", "budget", "fleet", "destination", "admission". */
 const char *section_name(enum section section);
 
 /* The struct that holds the keys of a section; of those with a label the index-th one. */

@@ -3,6 +3,8 @@
  * behind, and no file need be read for it. */
 #include "config/modes.h"
 
+#include "budget/lease_cell.h"
+
 #include <string.h>
 
 void modes_begin(struct config *config)
@@ -30,6 +32,8 @@ static void sum_up(struct config *config)
 
 		config->datagrams |= policy->mode != MODE_OFF && policy->udp;
 		config->tls |= policy->mode != MODE_OFF && policy->tls;
+		policy->leased = policy->fleet && config->fleet.redis[0] != '\0';
+		policy->label = policy->leased ? lease_label(config->labels[i]) : 0;
 		policy->bounds_first =
 		    policy->reconnect_spread > 0 || policy->start_spread > 0 || policy->rate > 0;
 		policy->plain = !policy->bounds_first && !policy->breaker.on && !policy->tls &&

@@ -3,6 +3,7 @@
 #include "config/value.h"
 
 #include "config/keys.h"
+#include "config/servers.h"
 #include "config/value_codes.h"
 #include "config/value_words.h"
 
@@ -26,6 +27,9 @@ static const struct unit units[] = {
 
 _Static_assert(sizeof(((struct general_settings *)0)->share) > SHARE_NAME_MAX,
                "every share name fits its field");
+
+/* What stands for an empty text. */
+static const char none[] = "none";
 
 enum verdict {
 	GOOD,
@@ -164,6 +168,37 @@ static enum verdict number_parse(const struct key *key, const char *string, int6
 	return *value >= key->min && *value <= key->max ? GOOD : OUT_OF_RANGE;
 }
 
+/* Where the field is the text itself. */
+static bool is_text(const struct key *key)
+{
+	return key->type == TYPE_NAME || key->type == TYPE_PATH || key->type == TYPE_FILE ||
+	       key->type == TYPE_SERVERS;
+}
+
+static bool may_be_none(const struct key *key)
+{
+	return key->type == TYPE_FILE || key->type == TYPE_SERVERS;
+}
+
+static enum verdict store_text(const struct key *key, char *field, const char *string)
+{
+	bool good = strlen(string) < key->size;
+
+	if (may_be_none(key) && strcmp(string, none) == 0)
+		string = "";
+	else if (key->type == TYPE_NAME)
+		good = share_name_valid(string);
+	else if (key->type == TYPE_SERVERS)
+		good = good && servers_are_valid(string);
+	else
+		good = good && string[0] == '/';
+	if (!good)
+		return NOT_UNDERSTOOD;
+	memset(field, 0, key->size);
+	memcpy(field, string, strlen(string));
+	return GOOD;
+}
+
 static enum verdict store(const struct key *key, char *field, const char *string)
 {
 	enum verdict verdict;
@@ -185,14 +220,8 @@ static enum verdict store(const struct key *key, char *field, const char *string
 		       : codes == CODES_OUTSIDE ? OUT_OF_RANGE
 		                                : NOT_UNDERSTOOD;
 	}
-	if (key->type == TYPE_NAME || key->type == TYPE_PATH) {
-		if (key->type == TYPE_NAME ? !share_name_valid(string)
-		                           : string[0] != '/' || strlen(string) >= key->size)
-			return NOT_UNDERSTOOD;
-		memset(field, 0, key->size);
-		memcpy(field, string, strlen(string));
-		return GOOD;
-	}
+	if (is_text(key))
+		return store_text(key, field, string);
 	verdict = number_parse(key, string, &wide);
 	if (verdict != GOOD)
 		return verdict;
@@ -267,6 +296,11 @@ static const char *accepted(enum value_type type)
 		return "a name of 1 to 63 letters, digits, '.', '_' or '-', not beginning with '.'";
 	case TYPE_PATH:
 		return "an absolute path of at most 107 characters";
+	case TYPE_FILE:
+		return "none, or an absolute path of at most 107 characters";
+	case TYPE_SERVERS:
+		return "none, or at most eight servers such as unix:/run/redis.sock, "
+		       "10.0.0.5:6379, [2001:db8::1]:6379";
 	case TYPE_LISTENERS:
 		return "addresses such as :8080, 127.0.0.1:80, [::]:80, unix:/run/app.sock";
 	default:
@@ -322,8 +356,8 @@ void value_print(const struct key *key, const void *fields, struct text *out)
 	int64_t wide;
 	int32_t narrow;
 
-	if (key->type == TYPE_NAME || key->type == TYPE_PATH) {
-		text_string(out, field);
+	if (is_text(key)) {
+		text_string(out, may_be_none(key) && *field == '\0' ? none : field);
 		return;
 	}
 	if (key->size == sizeof(wide)) {

@@ -31,6 +31,11 @@ static bool has_breaker_rate(const struct policy *policy)
 	return policy->breaker.on && policy->breaker.rate > 0;
 }
 
+static bool is_leased(const struct policy *policy)
+{
+	return policy->leased;
+}
+
 static bool any(const struct policy *policy)
 {
 	(void)policy;
@@ -74,6 +79,10 @@ static const struct danger {
 	DANGER(breaker_open, has_breaker, 0, 300 * NS_PER_S,
 	       "nothing goes for that long, first tries neither, though the server may be back",
 	       "30s"),
+	DANGER(fleet_reserve, is_leased, 0, 100 * MT_PER_TOKEN,
+	       "so much goes to a server that is down while nobody counts it", "1/s"),
+	DANGER(fleet_n_max, is_leased, 2, INT64_MAX,
+	       "each host without a lease then uses the whole reserve", "1000"),
 #undef DANGER
 };
 
@@ -144,10 +153,26 @@ static int check_floor(const struct config *config, const struct origins *origin
 	return 1;
 }
 
+/* A lease that ends before the next sync can renew it is none half of the time. */
+static int check_lease(const struct config *config, const struct origins *origins, const char *file,
+                       config_complain *tell)
+{
+	int line = origins->common[KEY_FLEET_lease];
+
+	if (config->fleet.redis[0] == '\0' || config->fleet.lease / 3 >= config->fleet.sync)
+		return 0;
+	if (!line)
+		line = origins->common[KEY_FLEET_sync];
+	tell_of(&config_keys[KEY_FLEET_lease], &config->fleet,
+	        "one answer that is late ends it, and all hosts are left with the reserve",
+	        "15 times sync", file, line, tell);
+	return 1;
+}
+
 int dangers_check(const struct config *config, const struct origins *origins, const char *file,
                   config_complain *tell)
 {
-	int told = 0;
+	int told = check_lease(config, origins, file, tell);
 
 	for (int i = 0; i < config->policy_count; i++) {
 		const struct policy *policy = &config->policies[i];

@@ -42,6 +42,8 @@ static const char *heading(enum section section)
 		return "[log]";
 	case SECTION_BUDGET:
 		return "[budget]";
+	case SECTION_FLEET:
+		return "[fleet]";
 	case SECTION_ADMISSION:
 		return "[admission NAME]";
 	default:
@@ -58,6 +60,8 @@ static const char *about(enum section section)
 		return "where records go";
 	case SECTION_BUDGET:
 		return "process-wide: every destination draws on it";
+	case SECTION_FLEET:
+		return "one budget for many hosts, which retrybudgetd leases from Redis";
 	case SECTION_ADMISSION:
 		return "admission to a server: what comes faster than rate is answered at once";
 	default:

@@ -166,6 +166,11 @@ static const struct bad bads[] = {
 	{ KEY_GENERAL_share, "..", "not a name" },
 	{ KEY_GENERAL_share, "a/b", "not a name" },
 	{ KEY_LOG_socket, "dev/log", "not an absolute path" },
+	{ KEY_FLEET_redis, "", "not none, or at most eight servers such as unix:/run/redis.sock" },
+	{ KEY_FLEET_redis, "10.0.0.5", "not none, or at most eight servers" },
+	{ KEY_FLEET_password_file, "secret", "not none, or an absolute path" },
+	{ KEY_FLEET_sync, "10ms", "out of range: 100ms to 60s" },
+	{ KEY_DESTINATION_fleet_n_max, "0", "out of range: 1 to 1000000" },
 	{ KEY_BUDGET_earn, "10% # ten", "begins with a blank and ';'" },
 };
 

@@ -47,6 +47,28 @@ Test(dangers, each_has_its_line_its_reason_and_what_is_usual)
 	}
 }
 
+Test(dangers, a_fleet_has_its_own)
+{
+	static const char on[] = "redis = a:1\n[destination default]\nfleet = on\n";
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "[fleet]\n%sfleet_reserve = 101/s\nfleet_n_max = 1\n",
+	               on);
+	cr_expect_eq(told_of(text), 2);
+	expect_said("5: risky: fleet_reserve = 101/s");
+	expect_said(
+	    "6: risky: fleet_n_max = 1: each host without a lease then uses the whole reserve");
+	(void)snprintf(text, sizeof(text), "[fleet]\nsync = 5s\nlease = 14s\n%s", on);
+	cr_expect_eq(told_of(text), 1);
+	expect_said("3: risky: lease = 14s: one answer that is late ends it");
+	(void)snprintf(text, sizeof(text), "[fleet]\nsync = 6s\n%s", on);
+	cr_expect_eq(told_of(text), 1);
+	expect_said("2: risky: lease = 15s");
+	(void)snprintf(text, sizeof(text), "[fleet]\nsync = 5s\nlease = 15s\n%s", on);
+	cr_expect_eq(told_of(text), 0);
+	cr_expect_eq(told_of("[fleet]\nsync = 6s\n"), 0, "there is no fleet");
+}
+
 Test(dangers, what_is_usual_or_has_no_effect_is_not_told)
 {
 	static const char *const texts[] = {

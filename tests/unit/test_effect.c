@@ -57,6 +57,26 @@ Test(effect, keys_of_http_need_a_status_that_is_read)
 	             0);
 }
 
+Test(effect, a_lease_takes_a_fleet_and_stands_for_the_strategy)
+{
+	static const char fleet[] =
+	    "[fleet]\nredis = unix:/run/redis.sock\n[destination default]\n";
+	char text[256];
+
+	cr_expect_eq(notes_on("[destination default]\nfleet = on\n"), 1);
+	expect_said("2: note: fleet has no effect here: it takes a [fleet] section that names its "
+	            "redis");
+	cr_expect_eq(notes_on("[destination default]\nfleet_reserve = 5/s\nfleet_n_max = 9\n"), 2);
+	(void)snprintf(text, sizeof(text), "%sfleet = on\nfleet_reserve = 5/s\nfleet_n_max = 9\n",
+	               fleet);
+	cr_expect_eq(notes_on(text), 0);
+	(void)snprintf(text, sizeof(text), "%sfleet = on\ncapacity = 20\nstrategy = window\n",
+	               fleet);
+	cr_expect_eq(notes_on(text), 2);
+	expect_said("5: note: capacity has no effect here: it takes fleet = off");
+	expect_said("6: note: strategy has no effect here: it takes fleet = off");
+}
+
 Test(effect, burst_needs_a_rate)
 {
 	cr_expect_eq(notes_on("[destination default]\nburst = 20\n"), 1);
