@@ -10,6 +10,7 @@
 #include "budget/budget.h"
 
 #include "budget/gate.h"
+#include "budget/leased.h"
 #include "budget/strategy.h"
 #include "sys/cell.h"
 
@@ -22,6 +23,8 @@ static int64_t probe_wait(const struct account *account, int64_t now, int64_t *l
 {
 	int64_t probe = greater(account->policy->probe, 1);
 
+	if (account->policy->leased)
+		return leased_override_wait(account, now);
 	*last = LOAD(account->budget->admitted_at);
 	if (*last < 1)
 		return 0;
@@ -44,10 +47,14 @@ static bool is_barred(const struct account *account)
 /* ns until both budgets can pay, whatever the probe says. */
 static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t now)
 {
+	int64_t probe =
+	    account->policy->leased && cost > 0 ? leased_probe_wait(account, now) : INT64_MAX;
+
 	if (is_barred(account))
-		return INT64_MAX;
-	return greater(strategy_of(account->policy)->wait(account, cost, now),
-	               bucket_wait(account->process, account->process_rule, cost, now));
+		return probe;
+	return lesser(probe,
+	              greater(strategy_of(account->policy)->wait(account, cost, now),
+	                      bucket_wait(account->process, account->process_rule, cost, now)));
 }
 
 static bool pay(const struct account *account, int64_t cost, int64_t now)
@@ -124,17 +131,30 @@ int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
 	               budget_asked_wait(account, now));
 }
 
+/* Of those who come when it falls due one gets it. */
+static bool take_probe(const struct account *account, int64_t now)
+{
+	int64_t last;
+
+	if (account->policy->leased) {
+		if (!leased_probe(account, now))
+			return false;
+		STORE(account->budget->admitted_at, now);
+		return true;
+	}
+	return probe_wait(account, now, &last) == 0 &&
+	       cell_swap(&account->budget->admitted_at, last, now);
+}
+
 enum verdict budget_admit(const struct account *account, int64_t cost, int64_t now)
 {
 	enum verdict verdict = ADMITTED;
-	int64_t last;
 
 	now = budget_moment(now);
 	if (pay(account, cost, now)) {
 		STORE(account->budget->admitted_at, now);
 	} else {
-		if (probe_wait(account, now, &last) > 0 ||
-		    !cell_swap(&account->budget->admitted_at, last, now))
+		if (!take_probe(account, now))
 			return REFUSED;
 		verdict = ADMITTED_PROBE;
 	}
@@ -151,7 +171,8 @@ static bool is_rare(const struct account *account, int64_t now)
 	int64_t before =
 	    atomic_exchange_explicit(&account->budget->wanted_at, now, memory_order_relaxed);
 
-	if (floor <= 0 || before <= 0 || before > now || is_barred(account))
+	if (account->policy->leased || floor <= 0 || before <= 0 || before > now ||
+	    is_barred(account))
 		return false;
 	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
 }
@@ -185,9 +206,13 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 	if (gate_left(account, now) > 0)
 		return probe_wait(account, now, &last) > 0 ? REFUSED
 		                                           : budget_admit(account, cost, now);
+	/* Who finds nothing to pay with leaves the gate as it is: a lease may come any moment, and
+	 * hosts that all wait for the same gate would come at once when it does. */
+	if (account->policy->leased && budget_token_wait(account, cost, now) > 0)
+		return REFUSED;
 	if (due > 0 && !gate_enter(account, due, now))
 		return REFUSED;
-	if (due > 0 && !is_barred(account) &&
+	if (due > 0 && !account->policy->leased && !is_barred(account) &&
 	    (allowance_has_answer(&budget->allowance, now) || crowd_size(&budget->crowd, now) > 1))
 		return admit_free(account, now);
 	return budget_admit(account, cost, now);
@@ -197,7 +222,7 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 {
 	struct budget *budget = account->budget;
 	enum verdict verdict;
-	bool rare, answers;
+	bool rare, answers, heard;
 
 	now = budget_moment(now);
 	rare = is_rare(account, now);
@@ -206,7 +231,16 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 	if (rare)
 		return admit_free(account, now);
 	answers = LOAD(budget->streak) <= 0 || allowance_is_answering(&budget->allowance, now);
+	/* Of an answer elsewhere in the fleet: the gate opens, by the ramp, and tokens are paid. */
+	heard = account->policy->leased && !answers && leased_has_news(account, now);
+	if (heard)
+		ramp_begin(&budget->ramp, true, now);
 	if (ramp_is_on(&budget->ramp, now) && !is_barred(account)) {
+		if (heard)
+			return budgets_wait(account, cost, now) == 0 &&
+			               ramp_take(&budget->ramp, now)
+			           ? budget_admit(account, cost, now)
+			           : REFUSED;
 		if (answers)
 			return allowance_is_usual(&budget->allowance, now) ||
 			               ramp_take(&budget->ramp, now)
@@ -214,7 +248,7 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 			           : REFUSED;
 		ramp_stop(&budget->ramp, now);
 	}
-	verdict = verdict_of_gate(account, cost, answers, now);
+	verdict = verdict_of_gate(account, cost, answers || heard, now);
 	if (verdict == REFUSED && !answers)
 		ramp_throttled(&budget->ramp, now);
 	return verdict;
@@ -276,7 +310,11 @@ bool budget_is_refilled(const struct account *account, int exhausted, int64_t no
 
 bool budget_unclear(const struct account *account, int64_t now)
 {
-	return allowance_take(&account->budget->allowance, budget_moment(now));
+	now = budget_moment(now);
+	/* The start that each host has without an answer adds up over a fleet. */
+	if (account->policy->leased && !allowance_has_answer(&account->budget->allowance, now))
+		return false;
+	return allowance_take(&account->budget->allowance, now);
 }
 
 void budget_refund(const struct account *account, int64_t cost)

@@ -51,6 +51,7 @@ struct account {
 	const struct policy *policy;
 	struct bucket *process;
 	const struct bucket_rule *process_rule;
+	int64_t slept; /* ns that CLOCK_BOOTTIME is ahead of the clock of `now`: for leases */
 };
 
 enum verdict {
@@ -58,7 +59,8 @@ enum verdict {
 	ADMITTED_FREE,  /* unclear, and within what the destination answers; or on the ramp */
 	ADMITTED_PROBE, /* without a token: nothing went for `probe`, nobody asked for as long as
 	                 * `floor` needs to earn one, or it is the first after the gate while a
-	                 * success stands in the window, or of a crowd */
+	                 * success stands in the window, or of a crowd; or by a probe of the
+	                 * fleet's */
 	REFUSED,
 };
 
@@ -173,13 +175,13 @@ static inline bool budget_counts_success(const struct account *account)
 	case STRATEGY_CONCURRENCY:
 		return false;
 	case STRATEGY_WINDOW:
-		return policy->ratio_of == RATIO_OF_SUCCESSES;
+		return policy->ratio_of == RATIO_OF_SUCCESSES && !policy->leased;
 	case STRATEGY_ADAPTIVE:
 	case STRATEGY_THROTTLE:
 	case STRATEGY_PROBABILISTIC:
-		return true;
+		return !policy->leased;
 	default:
-		return !bucket_full(&account->budget->bucket, &policy->bucket);
+		return !bucket_full(&account->budget->bucket, &policy->bucket) && !policy->leased;
 	}
 }
 

@@ -118,13 +118,14 @@ int64_t lease_spend(struct lease *lease, int64_t label, int64_t cost, int64_t bo
 	return cost;
 }
 
-void lease_return(struct lease *lease, int64_t label, int64_t mt, int64_t boot)
+void lease_return(struct lease *lease, int64_t label, int64_t mt)
 {
 	struct lease copy;
 	int64_t spent, left, upto, amount;
 	bool is_whole;
 
-	if (!take_copy(lease, label, &copy, &is_whole, boot))
+	(void)take_copy(lease, label, &copy, &is_whole, 0);
+	if (!is_whole)
 		return;
 	upto = greater(LOAD(copy.tokens), 0);
 	amount = within(LOAD(copy.amount), 0, LEASE_TOKENS_MOST);

@@ -49,7 +49,7 @@ struct lease {
 	/* The library's. */
 	cell64 spent;   /* mt of all leases so far */
 	cell64 probed;  /* probes of all leases so far */
-	cell64 reserve; /* which token of the reserve went last, see lease_share_take() */
+	cell64 reserve; /* which token of the reserve went last (leased.c) */
 	cell64 alone;   /* which probe without a lease, likewise */
 };
 
@@ -79,8 +79,9 @@ void lease_read(const struct lease *lease, int64_t label, int64_t boot, struct l
 /* Takes cost mt (> 0) of a lease that lives, all-or-nothing. Returns cost, or -1. */
 int64_t lease_spend(struct lease *lease, int64_t label, int64_t cost, int64_t boot);
 
-/* Gives back what was taken: an attempt did not go. Never more than the lease's amount is left. */
-void lease_return(struct lease *lease, int64_t label, int64_t mt, int64_t boot);
+/* Gives back what was taken, to the lease that stands, if one does: never more than its amount is
+ * left. */
+void lease_return(struct lease *lease, int64_t label, int64_t mt);
 
 /* Takes one probe of a lease that lives. */
 bool lease_probe(struct lease *lease, int64_t label, int64_t boot);

@@ -15,6 +15,8 @@ const struct strategy_calls *strategy_of(const struct policy *policy)
 {
 	int32_t index = policy->strategy;
 
+	if (policy->leased)
+		return &strategy_lease;
 	return strategies[index > 0 && index < STRATEGY_COUNT ? index : STRATEGY_BUCKET];
 }
 

@@ -37,9 +37,10 @@ struct strategy_calls {
 };
 
 extern const struct strategy_calls strategy_bucket, strategy_window, strategy_adaptive,
-    strategy_throttle, strategy_probabilistic, strategy_concurrency;
+    strategy_throttle, strategy_probabilistic, strategy_concurrency, strategy_lease;
 
-/* The one that the policy names; the bucket if it names none that is known. */
+/* The one that the policy names; the bucket if it names none that is known; the lease if it draws
+ * on that. */
 const struct strategy_calls *strategy_of(const struct policy *policy);
 
 /* One instance's part of what all of them get together. */

@@ -67,6 +67,7 @@ static inline int destination_account(struct destination *destination, const str
 	account->policy = &config->policies[index];
 	account->process = &shim_region->process;
 	account->process_rule = &config->process;
+	account->slept = 0;
 	return index;
 }
 

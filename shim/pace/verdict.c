@@ -3,6 +3,7 @@
 #include "pace/verdict.h"
 
 #include "conn/outcome.h"
+#include "sys/real.h"
 #include "sys/thread.h"
 
 /* Breaker, then budget. A probe of a half-open breaker goes whatever the tokens say: nothing else
@@ -16,6 +17,8 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 	enum breaker_verdict breaker;
 
 	try->over_rate = false; /* it is asked anew after a hold */
+	if (account->policy->leased)
+		try->account.slept = slept(now);
 	if (try->trial.retry &&
 	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker) &&
 	    budget_asked_wait(account, now) > 0)

@@ -82,4 +82,16 @@ static inline int64_t monotonic(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* ns that this machine has slept since boot: what CLOCK_BOOTTIME is ahead of `now`, which
+ * monotonic() has just told. Never negative. */
+static inline int64_t slept(int64_t now)
+{
+	struct timespec t;
+	int64_t ahead;
+
+	libc_own.clock_gettime(CLOCK_BOOTTIME, &t);
+	ahead = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - now;
+	return ahead > 0 ? ahead : 0;
+}
+
 #endif

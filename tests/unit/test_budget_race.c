@@ -15,7 +15,7 @@ static void probe_each(struct racer *racer)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		struct account each = { &crowd[i], &mine->policy, &mine->process,
-			                &mine->process_rule };
+			                &mine->process_rule, 0 };
 
 		if (i % 100 == 0)
 			pthread_barrier_wait(racer->line);

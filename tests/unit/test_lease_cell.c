@@ -64,7 +64,7 @@ Test(lease, zeroes_are_no_lease)
 	cr_expect(!view.is_whole && view.left == 0 && view.members == 1);
 	cr_expect_not(spend(1000));
 	cr_expect_not(lease_probe(&cell, lease_label(LABEL), BOOT));
-	lease_return(&cell, lease_label(LABEL), 1000, BOOT);
+	lease_return(&cell, lease_label(LABEL), 1000);
 	cr_expect_eq(cell.spent, 0);
 }
 
@@ -144,15 +144,15 @@ Test(lease, what_is_spent_while_it_is_written_is_spent_of_the_new_one)
 Test(lease, a_return_is_bounded_by_the_amount)
 {
 	grant(2000, 0);
-	lease_return(&cell, lease_label(LABEL), 1000, BOOT);
+	lease_return(&cell, lease_label(LABEL), 1000);
 	cr_expect_eq(left(), 2000);
 	cr_expect(spend(1000) && spend(1000));
-	lease_return(&cell, lease_label(LABEL), 1000, BOOT);
+	lease_return(&cell, lease_label(LABEL), 1000);
 	cr_expect_eq(left(), 1000);
-	lease_return(&cell, lease_label(LABEL), INT64_MIN, BOOT);
+	lease_return(&cell, lease_label(LABEL), INT64_MIN);
 	cr_expect_eq(left(), 1000);
 	grant(500, 0);
-	lease_return(&cell, lease_label(LABEL), 1000, BOOT);
+	lease_return(&cell, lease_label(LABEL), 1000);
 	cr_expect_eq(left(), 500, "what was left of the last one is void");
 }
 
