@@ -194,12 +194,18 @@ enum verdict budget_let(const struct account *account, int64_t now)
 	return ADMITTED_FREE;
 }
 
+/* The probe of a crowd (budget/crowd.h): where the gate is short, tokens alone let more go. */
+static bool is_crowds_turn(const struct account *account, int64_t admitted, int64_t now)
+{
+	return now - admitted >= CROWD_LEAST / 2 && crowd_size(&account->budget->crowd, now) > 1;
+}
+
 /* Gate, then tokens. */
 static enum verdict verdict_of_gate(const struct account *account, int64_t cost, bool answers,
                                     int64_t now)
 {
 	struct budget *budget = account->budget;
-	int64_t due = LOAD(budget->due_at), last;
+	int64_t due = LOAD(budget->due_at), admitted = LOAD(budget->admitted_at), last;
 
 	if (answers || !gate_is_kept(account))
 		return budget_admit(account, cost, now);
@@ -213,7 +219,8 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 	if (due > 0 && !gate_enter(account, due, now))
 		return REFUSED;
 	if (due > 0 && !account->policy->leased && !is_barred(account) &&
-	    (allowance_has_answer(&budget->allowance, now) || crowd_size(&budget->crowd, now) > 1))
+	    (allowance_has_answer(&budget->allowance, now) ||
+	     is_crowds_turn(account, admitted, now)))
 		return admit_free(account, now);
 	return budget_admit(account, cost, now);
 }

@@ -11,12 +11,17 @@
 #ifndef RETRYBUDGET_BUDGET_CROWD_H
 #define RETRYBUDGET_BUDGET_CROWD_H
 
+#include "sys/arithmetic.h"
 #include "sys/cell.h"
 
 /* Refusals a second that count as one program: a dozen loops that are held (`hold`), or one that
  * paces itself. */
 #define CROWD_EACH 50
 #define CROWD_MOST 20
+
+/* ns: a crowd's delays get no shorter than this by its size; of two probes without a token the
+ * second comes no sooner than half of it, which is what jitter leaves of such a delay. */
+#define CROWD_LEAST (NS_PER_S / 2)
 
 /* One was refused. */
 void crowd_refused(cell64 *crowd, int64_t now);

@@ -44,9 +44,6 @@ int64_t gate_streak_age(const struct account *account, int64_t now)
 	return began > 0 && began < now ? now - began : 0;
 }
 
-/* A crowd's delays get no shorter than this by its size. */
-#define CROWD_LEAST (NS_PER_S / 2)
-
 /* The rule, with no delay longer than the streak is old, or than a crowd has to wait. */
 static struct backoff_rule rule_now(const struct account *account, int64_t now)
 {

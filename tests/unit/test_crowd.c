@@ -75,14 +75,16 @@ Test(crowd, loses_nobody_who_comes_beside_others)
 }
 
 /* An outage of a minute, in which so many ask a second. Returns how many went in its second half,
- * and in *longest the longest time in it that nobody did. */
-static int outage(int64_t rate, int64_t *longest)
+ * and in *longest the longest time in it that nobody did. cap: ns, 0 = the default. */
+static int outage_with(int64_t rate, int64_t cap, int64_t *longest)
 {
 	struct world world;
 	int64_t now = START_OF_TIME, half = now + SECONDS(30), last = half;
 	int went = 0;
 
 	world_start(&world, (uint64_t)rate);
+	if (cap)
+		world.policy.backoff.base = world.policy.backoff.cap = cap;
 	*longest = 0;
 	budget_failure(&world.account, false, now, now, &world.random);
 	for (; now < START_OF_TIME + SECONDS(60); now += NS_PER_S / rate) {
@@ -98,6 +100,20 @@ static int outage(int64_t rate, int64_t *longest)
 		last = now;
 	}
 	return went;
+}
+
+static int outage(int64_t rate, int64_t *longest)
+{
+	return outage_with(rate, 0, longest);
+}
+
+Test(crowd, gets_no_more_than_tokens_and_its_probes_where_delays_are_short)
+{
+	int64_t longest;
+	int went = outage_with(1000, MS(1), &longest);
+
+	/* 30 s: a floor of 0.2 a second, and four probes a second at the most. */
+	cr_expect(went >= 60 && went <= 6 + 120 + 2, "%d", went);
 }
 
 Test(crowd, is_probed_for_more_often_than_one_program)
