@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Water is poured in until it is all or everybody is full: in each round all who are not get the
+ * same, and a round fills somebody or is the last but one. */
+#include "agent/fair.h"
+
+#include "sys/arithmetic.h"
+
+#include <stdbool.h>
+
+/* The stack is our own here, unlike in the shim. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+/* Of claims[] those whose user it is, or all. */
+struct pool {
+	struct claim *claims;
+	size_t count;
+	bool of_user;
+	uid_t user;
+};
+
+static bool is_in(const struct pool *pool, size_t i)
+{
+	return !pool->of_user || pool->claims[i].user == pool->user;
+}
+
+static int64_t pour(const struct pool *pool, int64_t tokens, uint64_t turn)
+{
+	int64_t left = tokens;
+
+	for (;;) {
+		int64_t thirsty = 0, each;
+
+		for (size_t i = 0; i < pool->count; i++)
+			thirsty += is_in(pool, i) && pool->claims[i].gets < pool->claims[i].wants;
+		if (thirsty == 0 || left <= 0)
+			return tokens - left;
+		each = greater(left / thirsty, 1);
+		for (size_t n = 0; n < pool->count && left > 0; n++) {
+			size_t i = (size_t)((turn + n) % pool->count);
+			int64_t more;
+
+			if (!is_in(pool, i))
+				continue;
+			more = lesser(lesser(each, left),
+			              greater(pool->claims[i].wants - pool->claims[i].gets, 0));
+			pool->claims[i].gets += more;
+			left -= more;
+		}
+	}
+}
+
+/* One claim a user, of what all of his want together. Returns how many there are. */
+static size_t sum_up(const struct claim *claims, size_t count, struct claim *users, size_t room)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t at = 0;
+
+		while (at < found && users[at].user != claims[i].user)
+			at++;
+		if (at == room)
+			at = room - 1; /* the last place is all the others' */
+		if (at == found) {
+			users[at] = (struct claim) { .user = claims[i].user };
+			found++;
+		}
+		if (__builtin_add_overflow(users[at].wants, greater(claims[i].wants, 0),
+		                           &users[at].wants))
+			users[at].wants = INT64_MAX;
+	}
+	return found;
+}
+
+int64_t fair_divide(struct claim *claims, size_t count, int64_t tokens, uint64_t turn)
+{
+	enum { USERS = 64 };
+	struct claim users[USERS];
+	size_t found = sum_up(claims, count, users, USERS);
+	int64_t given = 0;
+
+	for (size_t i = 0; i < count; i++)
+		claims[i].gets = 0;
+	(void)pour(&(struct pool) { users, found, false, 0 }, tokens, turn);
+	/* By another step than the users, or the turn of one would always be that of the same of
+	 * his cells. */
+	for (size_t i = 0; i < found; i++)
+		given += pour(&(struct pool) { claims, count, true, users[i].user }, users[i].gets,
+		              turn / found);
+	return given;
+}

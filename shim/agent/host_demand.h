@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the programs of this host want of the fleet's budget, by label, and what each of them is
+ * lent. All of it is read from regions that their users can write: so what one cell and one user
+ * may claim is capped, and one who claims more than another gets no more for it than max-min
+ * fairness gives. Nothing is ever mapped.
+ */
+#ifndef RETRYBUDGET_AGENT_HOST_DEMAND_H
+#define RETRYBUDGET_AGENT_HOST_DEMAND_H
+
+#include "config/config.h"
+#include "region/lease.h"
+#include "tool/processes.h"
+
+/* Tokens that are believed to be wanted in a second. */
+#define DEMAND_CELL_MOST 100
+#define DEMAND_USER_MOST 1000
+#define DEMAND_HOST_MOST 5000
+
+/* Tokens that a cell is lent though nothing fails there yet, where there are enough: the first
+ * retries of an outage find them. */
+#define DEMAND_STANDING 5
+
+/* One label, in this host. */
+struct demand_label {
+	char label[CONFIG_LABEL];
+	/* Since the round before; of a cell that is seen for the first time nothing yet. */
+	int64_t wanted;    /* tokens, capped; at least one for each cell that waits */
+	int64_t throttled; /* attempts */
+	int64_t successes, failures;
+	int64_t spent;   /* mt of leases */
+	int64_t probed;  /* probes of leases */
+	int64_t members; /* cells that are in use */
+	int64_t waiting; /* of them: their last attempts failed, and somebody wants to retry */
+	int64_t held, held_probes; /* by cells now, also by those of an agent before this one */
+	int64_t success_at; /* ns, CLOCK_BOOTTIME: the last success that was seen, 0 = none */
+};
+
+/* One destination of one region. */
+struct demand_cell {
+	uint64_t region; /* tells it from all others, for as long as it exists */
+	uint32_t slot;
+	uint32_t label; /* which of the labels */
+	int64_t key;    /* of the destination: another one is another cell */
+	uid_t user;
+	struct process member; /* one of those who share it */
+	struct mapping mapping;
+	bool is_waiting, in_use;
+	int64_t wants; /* tokens of this round, capped */
+	/* Sums, as the round read them. */
+	int64_t retries, throttled, successes, failures, spent, probed;
+	/* What can have been spent since: mt and probes that were left then, or were lent since. */
+	int64_t held, held_probes;
+};
+
+struct demand {
+	struct demand_label *labels;
+	size_t label_count;
+	struct demand_cell *cells;
+	size_t cell_count, cell_room;
+	struct demand_cell *before; /* those of the last round, by place */
+	size_t before_count, before_room;
+	uint32_t *places; /* of before[], by hash; 0 = free, else 1 + index */
+	size_t place_room;
+	uint64_t turn;
+	int64_t looked_at; /* ns, CLOCK_BOOTTIME: the last round; 0 = none yet */
+	size_t unreadable; /* processes that could not be looked into */
+};
+
+/* Which labels: those of the policies that draw on the fleet. False: no memory. */
+bool demand_start(struct demand *demand, const struct config *config);
+void demand_end(struct demand *demand);
+
+/* One round over all regions; then labels[] says what they want. now: ns, CLOCK_BOOTTIME. False
+ * with errno: /proc cannot be read, or there is no memory; nothing is then known to be wanted. */
+bool demand_round(struct demand *demand, int64_t now);
+
+/* What a label wants; NULL: none of that name draws on the fleet. */
+struct demand_label *demand_of(struct demand *demand, const char *label);
+
+/*
+ * Divides what this host holds for a label among its cells, and writes it: whole tokens to who
+ * wants some, max-min fair by user and then by cell, in turn where there are fewer than cells; then
+ * a few to those who do not yet; probes to who waits, one each, in turn. The rest stays unlent.
+ * Call after each round, and after each change of the lease: what was divided before is void.
+ *
+ * host: what the host held at the last round, less what that has told as spent, and what it has
+ * got since. What is spent after the round is taken off here, and told by the next.
+ *
+ * Cells shrink before others grow: together they never hold more. Who is gone holds nothing; a cell
+ * that cannot be written holds what it has until that runs out.
+ *
+ * Returns the mt that the cells hold now, which is more than the host has only where a cell could
+ * not be made to shrink; or -1: no memory, and nothing was written.
+ */
+int64_t demand_lend(struct demand *demand, const char *label, const struct lease_grant *host,
+                    int64_t now);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs want of a fleet's budget, and what they are lent: over regions of this test's own,
+ * in which tokens are spent between any two looks of the daemon, and that cannot be read, or
+ * written, or are gone, as it pleases.
+ */
+/* Instead of the processes of this machine. */
+#define families_visit    forged_visit
+#define region_file_open  forged_open
+#define region_file_read  forged_read
+#define region_file_write forged_write
+#define region_file_close forged_close
+#define process_lives     forged_lives
+#include "budget_fixture.h"
+#include "region/region.h"
+#include "sys/random.h"
+#include "tool/family.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "../../shim/agent/fair.c"
+#include "../../shim/agent/host_demand.c"
+#include "../../shim/agent/lending.c"
+
+#define LABEL   "orders-db"
+#define REGIONS 3
+#define SLOTS   2
+
+static struct region *regions[REGIONS];
+static struct process owners[REGIONS];
+static enum snapshot_state opens[REGIONS];
+static bool torn; /* the next write stops in the middle */
+static uint64_t dice;
+static int64_t spent_in_all, probed_in_all;
+static int chance; /* of a token to be spent at each step, percent */
+static struct config config;
+static struct demand demand;
+static int64_t boot;
+
+static struct destination *slot_of(int region, int slot)
+{
+	return &regions[region]->destinations[slot * 7];
+}
+
+static void spend_somewhere(void)
+{
+	struct destination *of =
+	    slot_of((int)random_upto(&dice, REGIONS - 1), (int)random_upto(&dice, SLOTS - 1));
+
+	if (random_upto(&dice, 99) >= chance)
+		return;
+	if (random_upto(&dice, 3) == 0)
+		probed_in_all += lease_probe(&of->budget.lease, lease_label(LABEL), boot);
+	else if (lease_spend(&of->budget.lease, lease_label(LABEL), 1000, boot) > 0)
+		spent_in_all += 1000;
+}
+
+bool forged_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, void *), void *arg,
+                  size_t *unreadable)
+{
+	(void)only;
+	*unreadable = 0;
+	for (int i = 0; i < REGIONS; i++) {
+		static struct snapshot snapshot;
+		struct family family = { &owners[i], 1, &snapshot, false };
+
+		snapshot = (struct snapshot) { .state = opens[i], .region = regions[i] };
+		for (int s = 0; s < SLOTS; s++)
+			snapshot.slots[snapshot.slot_count++] = (uint16_t)(s * 7);
+		visit(&family, &snapshot, arg);
+		spend_somewhere();
+	}
+	return true;
+}
+
+enum snapshot_state forged_open(const struct process *process, const struct mapping *mapping,
+                                bool for_writing, struct region_file *file)
+{
+	(void)mapping;
+	(void)for_writing;
+	spend_somewhere();
+	*file = (struct region_file) { .pid = process->pid, .fd = process->pid };
+	return opens[process->pid - 1];
+}
+
+enum snapshot_state forged_read(const struct region_file *file, size_t offset, void *out, size_t n)
+{
+	memcpy(out, (char *)regions[file->fd - 1] + offset, n);
+	spend_somewhere();
+	return SNAPSHOT_GOOD;
+}
+
+enum snapshot_state forged_write(const struct region_file *file, size_t offset, const void *bytes,
+                                 size_t n)
+{
+	spend_somewhere();
+	memcpy((char *)regions[file->fd - 1] + offset, bytes, torn ? n / 2 : n);
+	spend_somewhere();
+	if (!torn)
+		return SNAPSHOT_GOOD;
+	torn = false;
+	return SNAPSHOT_FALSE;
+}
+
+void forged_close(struct region_file *file)
+{
+	file->fd = -1;
+}
+
+bool forged_lives(const struct process *process)
+{
+	(void)process;
+	return true;
+}
+
+static void make(void)
+{
+	int64_t mono = clock_now(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < REGIONS; i++) {
+		if (!regions[i])
+			regions[i] = malloc(sizeof(struct region));
+		memset(regions[i], 0, sizeof(struct region));
+		regions[i]->magic = REGION_MAGIC;
+		regions[i]->size = sizeof(struct region);
+		regions[i]->identity.pid = i + 1;
+		owners[i] =
+		    (struct process) { .pid = i + 1, .user = i == 0 ? 1 : 2, .region_count = 1 };
+		owners[i].regions[0].inode = (uint64_t)i + 1;
+		opens[i] = SNAPSHOT_GOOD;
+		for (int s = 0; s < SLOTS; s++) {
+			struct destination *of = slot_of(i, s);
+
+			of->key = of->named = 100 * i + 2 * s + 1;
+			of->used_at = mono;
+			strcpy(of->policy, LABEL);
+		}
+	}
+	config_defaults(&config);
+	config.policy_count = 2;
+	config.policies[1].leased = 1;
+	strcpy(config.labels[1], LABEL);
+	spent_in_all = probed_in_all = 0;
+	chance = 0;
+	dice = 11;
+	boot = clock_now(CLOCK_BOOTTIME);
+	cr_assert(demand_start(&demand, &config));
+}
+
+static void look(void)
+{
+	cr_assert(demand_round(&demand, boot));
+}
+
+static int64_t lend(int64_t tokens, int64_t probes)
+{
+	return demand_lend(&demand, LABEL,
+	                   &(struct lease_grant) {
+			       .until = boot + SECONDS(10), .tokens = tokens, .probes = probes },
+	                   boot);
+}
+
+static void wait_at(int region, int slot)
+{
+	struct destination *of = slot_of(region, slot);
+
+	of->budget.streak = 3;
+	of->budget.wanted_at = clock_now(CLOCK_MONOTONIC);
+}
+
+static int64_t left_at(int region, int slot)
+{
+	struct lease_view view;
+
+	lease_read(&slot_of(region, slot)->budget.lease, lease_label(LABEL), boot, &view);
+	return view.left;
+}
+
+static int64_t held_in_all(void)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < REGIONS; i++)
+		for (int s = 0; s < SLOTS; s++)
+			sum += left_at(i, s);
+	return sum;
+}
+
+TestSuite(lending, .init = make);
+
+Test(lending, labels_that_draw_on_the_fleet_are_known)
+{
+	cr_expect_not_null(demand_of(&demand, LABEL));
+	cr_expect_null(demand_of(&demand, "default"));
+	cr_expect_eq(lend(1000, 0), 0, "no cell is known yet");
+}
+
+Test(lending, a_round_tells_what_has_come_since_the_last)
+{
+	struct demand_label *label = demand_of(&demand, LABEL);
+	struct destination *of = slot_of(1, 1);
+
+	of->tally.retries = 500;
+	of->tally.answered[0] = 70;
+	look();
+	cr_expect(label->wanted == 0 && label->successes == 0 && label->members == 6,
+	          "what was before is nobody's demand");
+	of->tally.retries = 507;
+	of->tally.avoided = 4;
+	of->tally.answered[1] = 2;
+	of->tally.failed[0] = 9;
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->wanted == 7 && label->throttled == 4 && label->successes == 2 &&
+	          label->failures == 9);
+	cr_expect(label->success_at > 0 && label->success_at <= boot);
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->wanted == 0 && label->successes == 0 && label->success_at > 0);
+}
+
+Test(lending, who_waits_wants_one)
+{
+	struct demand_label *label = demand_of(&demand, LABEL);
+
+	wait_at(0, 0);
+	wait_at(2, 1);
+	slot_of(2, 0)->budget.wanted_at = clock_now(CLOCK_MONOTONIC);
+	look();
+	cr_expect(label->wanted == 2 && label->waiting == 2);
+	slot_of(0, 0)->budget.wanted_at -= WAITING;
+	look();
+	cr_expect(label->wanted == 1 && label->waiting == 1);
+}
+
+Test(lending, what_is_claimed_is_capped)
+{
+	struct demand_label *label = demand_of(&demand, LABEL);
+
+	look();
+	slot_of(0, 0)->tally.retries = INT64_MAX;
+	slot_of(1, 0)->tally.retries = 3;
+	boot += SECONDS(2);
+	look();
+	cr_expect_eq(label->wanted, 2 * DEMAND_CELL_MOST + 3, "%ld", (long)label->wanted);
+	/* A count that falls began anew, and a negative one is none. */
+	slot_of(0, 0)->tally.retries = INT64_MIN;
+	boot += SECONDS(2);
+	look();
+	cr_expect_eq(label->wanted, 0);
+}
+
+Test(lending, a_loud_user_leaves_the_others_theirs)
+{
+	look();
+	for (int s = 0; s < SLOTS; s++)
+		slot_of(1, s)->tally.retries = slot_of(2, s)->tally.retries = 100000;
+	slot_of(0, 0)->tally.retries = 4;
+	boot += SECONDS(1);
+	look();
+	cr_expect_eq(lend(TOKENS(10), 0), TOKENS(10));
+	cr_expect_eq(left_at(0, 0), TOKENS(4));
+	cr_expect_eq(held_in_all(), TOKENS(10));
+	for (int i = 1; i < 3; i++)
+		for (int s = 0; s < SLOTS; s++)
+			cr_expect(left_at(i, s) >= TOKENS(1) && left_at(i, s) <= TOKENS(2));
+}
+
+Test(lending, fewer_tokens_than_cells_go_round)
+{
+	int had[REGIONS][SLOTS] = { 0 };
+
+	for (int i = 0; i < REGIONS; i++)
+		for (int s = 0; s < SLOTS; s++)
+			wait_at(i, s);
+	for (int round = 0; round < 24; round++) {
+		look();
+		cr_expect_eq(lend(TOKENS(1) + 900, 0), TOKENS(1));
+		for (int i = 0; i < REGIONS; i++)
+			for (int s = 0; s < SLOTS; s++)
+				had[i][s] += left_at(i, s) == TOKENS(1);
+	}
+	for (int i = 0; i < REGIONS; i++)
+		for (int s = 0; s < SLOTS; s++)
+			cr_expect_gt(had[i][s], 0, "cell %d of region %d", s, i);
+}
+
+Test(lending, who_wants_nothing_yet_has_a_few)
+{
+	look();
+	cr_expect_eq(lend(TOKENS(1000), 5), 6 * TOKENS(DEMAND_STANDING));
+	cr_expect_eq(left_at(1, 0), TOKENS(DEMAND_STANDING));
+	slot_of(1, 0)->used_at -= IN_USE;
+	look();
+	(void)lend(TOKENS(1000), 5);
+	cr_expect_eq(left_at(1, 0), 0, "and none who is out of use");
+}
+
+Test(lending, probes_go_to_who_waits)
+{
+	struct lease_view view;
+
+	wait_at(1, 1);
+	look();
+	(void)lend(0, 3);
+	for (int i = 0; i < REGIONS; i++)
+		for (int s = 0; s < SLOTS; s++) {
+			lease_read(&slot_of(i, s)->budget.lease, lease_label(LABEL), boot, &view);
+			cr_expect(view.lives && view.probes == (i == 1 && s == 1) &&
+			          view.left == 0);
+			cr_expect_eq(view.members, 6);
+		}
+}
+
+Test(lending, a_slot_that_another_name_has_got_is_left_alone)
+{
+	look();
+	slot_of(0, 1)->key = 4711;
+	(void)lend(TOKENS(100), 0);
+	cr_expect(LOAD(slot_of(0, 1)->budget.lease.check) == 0);
+	cr_expect_eq(held_in_all(), 5 * TOKENS(DEMAND_STANDING));
+}
+
+Test(lending, what_cannot_be_written_keeps_what_it_has)
+{
+	look();
+	(void)lend(TOKENS(30), 0);
+	look();
+	opens[2] = SNAPSHOT_DENIED;
+	(void)lend(TOKENS(12), 0);
+	cr_expect_eq(held_in_all(), TOKENS(12));
+	cr_expect_eq(left_at(2, 0), TOKENS(DEMAND_STANDING));
+	opens[2] = SNAPSHOT_GONE;
+	look();
+	(void)lend(TOKENS(12), 0);
+	cr_expect_eq(held_in_all() - left_at(2, 0) - left_at(2, 1), TOKENS(12),
+	             "who is gone holds nothing");
+}
+
+/* The host gets more and less, rounds come and do not, tokens are spent between any two looks,
+ * writes tear: what was spent is never more than what was got. */
+Test(lending, no_more_is_spent_than_the_host_has_got)
+{
+	for (int play = 0; play < 300; play++) {
+		int64_t got = 0, holds = 0, told = 0;
+		int64_t got_probes = 0, holds_probes = 0;
+
+		make();
+		dice = (uint64_t)play + 1;
+		chance = 30;
+		for (int i = 0; i < REGIONS; i++)
+			for (int s = 0; s < SLOTS; s++)
+				wait_at(i, s);
+		look();
+		for (int tick = 0; tick < 40; tick++) {
+			const struct demand_label *label = demand_of(&demand, LABEL);
+			int64_t more = random_upto(&dice, 2) * 1000 * random_upto(&dice, 4);
+
+			boot += SECONDS(0.1);
+			if (random_upto(&dice, 2)) {
+				look();
+				holds -= label->spent;
+				holds_probes -= label->probed;
+				told += label->spent;
+			}
+			got += more;
+			holds += more;
+			got_probes += more / 2000;
+			holds_probes += more / 2000;
+			/* Some goes back to the fleet, once no cell has it any more. */
+			if (random_upto(&dice, 3) == 0) {
+				int64_t back = random_upto(&dice, 3) * 1000;
+
+				if (holds >= back && lend(holds - back, holds_probes) >= 0) {
+					look();
+					holds -= demand_of(&demand, LABEL)->spent;
+					holds_probes -= demand_of(&demand, LABEL)->probed;
+					told += demand_of(&demand, LABEL)->spent;
+					back = within(holds - demand_of(&demand, LABEL)->held, 0,
+					              back);
+					holds -= back;
+					got -= back;
+				}
+			}
+			torn = random_upto(&dice, 9) == 0;
+			(void)lend(holds, holds_probes);
+			torn = false;
+			cr_assert_leq(spent_in_all, got, "play %d, tick %d", play, tick);
+			cr_assert_leq(probed_in_all, got_probes, "play %d, tick %d", play, tick);
+			cr_assert_leq(spent_in_all + held_in_all(), got, "play %d, tick %d", play,
+			              tick);
+			cr_assert_leq(told, spent_in_all);
+		}
+		cr_assert_gt(spent_in_all, 0);
+		demand_end(&demand);
+	}
+}
+
+Test(fair, nobody_gets_more_than_he_wants_nor_than_who_wants_more)
+{
+	uint64_t seed = 5;
+
+	for (int play = 0; play < 5000; play++) {
+		struct claim claims[12];
+		size_t count = 1 + (size_t)random_upto(&seed, 11);
+		int64_t tokens = random_upto(&seed, 60), sum = 0, wanted = 0, given;
+
+		for (size_t i = 0; i < count; i++) {
+			claims[i] = (struct claim) { .user = (uid_t)i, /* each his own */
+				                     .wants = random_upto(&seed, 12) };
+			wanted += claims[i].wants;
+		}
+		given = fair_divide(claims, count, tokens, (uint64_t)play);
+		for (size_t i = 0; i < count; i++) {
+			sum += claims[i].gets;
+			cr_assert(claims[i].gets >= 0 && claims[i].gets <= claims[i].wants);
+			for (size_t j = 0; j < count; j++)
+				cr_assert(claims[i].gets <= claims[j].gets + 1 ||
+				              claims[j].gets == claims[j].wants,
+				          "play %d", play);
+		}
+		cr_assert_eq(sum, given);
+		cr_assert_eq(given, lesser(tokens, wanted), "play %d", play);
+	}
+}
+
+Test(fair, of_more_users_than_there_is_room_for_all_get_something)
+{
+	struct claim claims[200];
+
+	for (size_t i = 0; i < 200; i++)
+		claims[i] = (struct claim) { .user = (uid_t)i, .wants = INT64_MAX };
+	cr_expect_eq(fair_divide(claims, 200, 10000, 3), 10000);
+	cr_expect_gt(claims[0].gets, 0);
+}
