@@ -147,6 +147,16 @@ bool budget_keeps_rate(const struct account *account, int64_t now);
 /* ns until one is. */
 int64_t budget_rate_wait(const struct account *account, int64_t now);
 
+/* What a retry draws on now. */
+enum budget_source {
+	SOURCE_OWN,     /* the policy's strategy */
+	SOURCE_LEASE,   /* the fleet's, by a lease that lives */
+	SOURCE_RESERVE, /* the fleet's, without one */
+	SOURCES,
+};
+
+enum budget_source budget_source(const struct account *account, int64_t now);
+
 /* Whose tokens ran out. */
 enum {
 	EXHAUSTED_OWN = 1, /* the destination's, as its strategy counts them */

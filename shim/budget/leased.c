@@ -118,6 +118,16 @@ static int64_t share_wait(const struct share *share)
 	return share->is_due ? 0 : share->wait >= PERIOD_MOST / 2 ? INT64_MAX : share->wait;
 }
 
+enum budget_source budget_source(const struct account *account, int64_t now)
+{
+	struct lease_view view;
+
+	if (!account->policy->leased)
+		return SOURCE_OWN;
+	read_lease(account, budget_moment(now), &view);
+	return view.lives ? SOURCE_LEASE : SOURCE_RESERVE;
+}
+
 bool leased_probe(const struct account *account, int64_t now)
 {
 	struct lease_view view;

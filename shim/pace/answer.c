@@ -71,6 +71,7 @@ void answer_say(const struct attempt *try, enum event event, int err, int64_t wa
 		record.exhausted = exhausted_by(try, now);
 	if (record.streak < 0) /* corrupted */
 		record.streak = 0;
+	record.source = budget_source(account, now);
 	record.tokens = budget_level(account, now, &record.capacity);
 	*(try->fd < 0 ? &record.eai : &record.err) = err;
 	report(&record, now);
@@ -89,7 +90,18 @@ static enum decision_reason reason_of(const struct attempt *try, int64_t cost, i
 		return DECISION_BREAKER;
 	if (ramp_is_on(&account->budget->ramp, now)) /* of a destination that fails it is over */
 		return DECISION_RAMP;
-	return budget_is_exhausted(account, cost, now) ? DECISION_TOKENS : DECISION_GATE;
+	switch (budget_is_exhausted(account, cost, now)) {
+	case 0:
+		return DECISION_GATE;
+	case EXHAUSTED_PROCESS:
+		return DECISION_TOKENS;
+	default:
+		return (enum decision_reason[]) {
+			[SOURCE_OWN] = DECISION_TOKENS,
+			[SOURCE_LEASE] = DECISION_LEASE,
+			[SOURCE_RESERVE] = DECISION_RESERVE,
+		}[budget_source(account, now)];
+	}
 }
 
 void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
@@ -103,6 +115,7 @@ void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64
 		.rule = try->rule ? (int)(try->rule - rules) : -1,
 		.verdict = verdict,
 		.failure = last,
+		.source = budget_source(account, now),
 		.streak = account->budget->streak,
 		.process_tokens = bucket_level(account->process, account->process_rule, now),
 		.waited = waited,

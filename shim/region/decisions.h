@@ -27,6 +27,8 @@ enum decision_reason {
 	DECISION_BREAKER,
 	DECISION_RATE,
 	DECISION_RAMP,
+	DECISION_LEASE,   /* what was lent is used up */
+	DECISION_RESERVE, /* there is no lease, and the reserve is not due */
 	DECISION_REASONS,
 };
 
@@ -36,6 +38,7 @@ struct decision {
 	enum decision_verdict verdict;
 	enum decision_reason reason; /* of one that was refused */
 	enum failure failure;        /* the last one */
+	enum budget_source source;   /* of its tokens */
 	int64_t streak;
 	int64_t tokens, process_tokens; /* mt that were left */
 	int64_t due, waited;            /* ns, cut at four hours */
@@ -63,8 +66,8 @@ static inline void decision_put(struct destination *of, const struct decision *d
 	STORE(place->words[0], tag | decision_cut(decision->at / NS_PER_MS, 48));
 	STORE(place->words[1],
 	      tag | decision_cut(decision->rule + 1, 8) << 40 | (int64_t)decision->verdict << 36 |
-	          (int64_t)decision->reason << 32 | decision_cut(decision->failure, 8) << 24 |
-	          decision_cut(decision->streak, 24));
+	          (int64_t)decision->reason << 32 | (int64_t)decision->source << 30 |
+	          decision_cut(decision->failure, 6) << 24 | decision_cut(decision->streak, 24));
 	STORE(place->words[2], tag | decision_cut(decision->tokens, 48));
 	STORE(place->words[3], tag | decision_cut(decision->process_tokens, 48));
 	STORE(place->words[4], tag | decision_cut(decision->due / NS_PER_MS, 24) << 24 |
@@ -92,7 +95,8 @@ static inline bool decision_get(const struct destination *of, int back, struct d
 		.rule = (int)(words[1] >> 40 & 0xff) - 1,
 		.verdict = (enum decision_verdict)(words[1] >> 36 & 0xf),
 		.reason = (enum decision_reason)(words[1] >> 32 & 0xf),
-		.failure = (enum failure)(words[1] >> 24 & 0xff),
+		.failure = (enum failure)(words[1] >> 24 & 0x3f),
+		.source = (enum budget_source)(words[1] >> 30 & 3),
 		.streak = words[1] & 0xffffff,
 		.tokens = words[2],
 		.process_tokens = words[3],
@@ -100,7 +104,7 @@ static inline bool decision_get(const struct destination *of, int back, struct d
 		.waited = (words[4] & 0xffffff) * NS_PER_MS,
 	};
 	return out->verdict < DECISION_VERDICTS && out->reason < DECISION_REASONS &&
-	       out->failure < FAILURE_COUNT;
+	       out->failure < FAILURE_COUNT && out->source < SOURCES;
 }
 
 #endif

@@ -195,6 +195,9 @@ size_t record_format(char *out, size_t size, const struct record *record, const 
 	string_field(&text, "why", record->why, RECORD_MAX);
 	number_field(&text, "retry", record->streak);
 	tokens_field(&text, "tokens", record->tokens, record->capacity);
+	if (record->source > SOURCE_OWN && record->source < SOURCES)
+		string_field(&text, "by", record->source == SOURCE_LEASE ? "lease" : "reserve",
+		             RECORD_MAX);
 	tokens_field(&text, "process_tokens", record->process_tokens, record->process_capacity);
 	number_field(&text, "attempts", told->attempts);
 	number_field(&text, "throttled", told->throttled);

@@ -45,14 +45,15 @@ struct record {
 	const char *policy;             /* label of the policy */
 	const struct sockaddr *address; /* the address tried, if any */
 	socklen_t address_len;
-	enum failure failure;     /* class= of the failure that is being answered */
-	bool retry;               /* kind= of an EVENT_ATTEMPT */
-	const char *why;          /* the rule that said what the attempt is (dest/rules.h) */
-	int32_t thread;           /* thread=, the kernel's id of the thread that tries */
-	bool observe;             /* it goes all the same */
-	bool in_observe;          /* because of the mode: which sums of the destination it takes */
-	int64_t streak;           /* retry= */
-	int64_t tokens, capacity; /* mt */
+	enum failure failure;      /* class= of the failure that is being answered */
+	bool retry;                /* kind= of an EVENT_ATTEMPT */
+	const char *why;           /* the rule that said what the attempt is (dest/rules.h) */
+	int32_t thread;            /* thread=, the kernel's id of the thread that tries */
+	bool observe;              /* it goes all the same */
+	bool in_observe;           /* because of the mode: which sums of the destination it takes */
+	int64_t streak;            /* retry= */
+	int64_t tokens, capacity;  /* mt */
+	enum budget_source source; /* by=, of those */
 	int64_t process_tokens, process_capacity;
 	int64_t queue;    /* queue=, of an EVENT_REJECTED: who waited behind */
 	int64_t wait;     /* ns, wait_ms= */

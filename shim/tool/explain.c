@@ -70,6 +70,12 @@ static const struct {
 	[DECISION_RAMP] = { "others come back from the outage before it",
 	                    "time: more go from one eighth of a second to the next while what goes "
 	                    "is answered" },
+	[DECISION_LEASE] = { "what was leased of the fleet's budget is used up",
+	                     "the next lease; a larger rule of the fleet" },
+	[DECISION_RESERVE] = { "no lease of the fleet's budget lives, and this host's part of the "
+	                       "reserve is not due",
+	                       "a lease: retrybudgetd and the servers of [fleet]; a larger "
+	                       "`fleet_reserve`" },
 	[DECISION_RATE] = { "more attempts than `rate` allows", "a larger `rate` or `burst`" },
 };
 
@@ -106,7 +112,9 @@ static void print_decision(const struct decision *one, const struct destination 
 	printf("      evidence: %" PRId64 " %s in a row, the last of class %s\n", one->streak,
 	       one->streak == 1 ? "failure" : "failures", class ? class : "-");
 	printf("      tokens: %" PRId64 ".%" PRId64, one->tokens / 1000, one->tokens % 1000 / 100);
-	if (stat_tokens(&of->budget.bucket, &tokens, &capacity))
+	if (one->source != SOURCE_OWN)
+		fputs(one->source == SOURCE_LEASE ? " by lease" : " by the reserve", stdout);
+	else if (stat_tokens(&of->budget.bucket, &tokens, &capacity))
 		printf(" of %" PRId64, capacity / 1000);
 	printf(", of the whole process %" PRId64 ".%" PRId64 "\n", one->process_tokens / 1000,
 	       one->process_tokens % 1000 / 100);
@@ -166,8 +174,9 @@ static void explain(struct explaining *explaining, const struct family *family,
 
 	printf("%s%s, %s[%s], mode %s, tokens %s\n", explaining->printed++ ? "\n" : "",
 	       family_text(of->name, REGION_NAME), family_program(family), stat_pids(family),
-	       stat_mode_of(family), stat_level(&of->budget.bucket));
+	       stat_mode_of(family), stat_budget(of));
 	print_gate(of, explaining->now);
+	stat_print_lease(stdout, of);
 	if (!called_from_print(stdout, "  ", family, of) && LOAD(of->budget.streak) > 0)
 		puts("  which code calls is not known: [log] trace = 4 tells");
 	for (int i = 0; i < REGION_DECISIONS; i++) {

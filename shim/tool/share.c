@@ -158,7 +158,7 @@ static int show(const struct command *command, const struct share *share)
 
 		printf("%-30s %9s %7" PRId64 " %-11s %9" PRId64 " %8" PRId64 " %9" PRId64
 		       " %8" PRId64 " %9" PRId64 "\n",
-		       family_text(one->name, REGION_NAME), stat_level(&one->budget.bucket),
+		       family_text(one->name, REGION_NAME), stat_budget(one),
 		       streak > 0 ? streak : 0, stat_last(one), LOAD(one->tally.attempts),
 		       LOAD(one->tally.retries), stat_sum(one->tally.answered, 2),
 		       stat_sum(one->tally.failed, 2), throttled(&one->tally));

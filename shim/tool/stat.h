@@ -42,6 +42,18 @@ const char *stat_mode_of(const struct family *family); /* "off*": an operator ha
 const char *stat_level(const struct bucket *bucket);   /* "9.3/10", or "full" */
 const char *stat_last(const struct destination *destination); /* class of the last failure */
 
+/* The budget of a destination: that level, or "2.0/5" of its lease, or "reserve" without one. */
+const char *stat_budget(const struct destination *destination);
+
+/* False: it never drew on a fleet's budget. */
+bool stat_is_leased(const struct destination *destination);
+
+/* Its lease as the library reads it. Returns the moment now, CLOCK_BOOTTIME, ns. */
+int64_t stat_lease(const struct destination *destination, struct lease_view *view);
+
+/* A line about it, where it draws on a fleet's budget. */
+void stat_print_lease(FILE *out, const struct destination *destination);
+
 /* Every counter of a destination in some lines, its name before them. */
 void stat_print_tally(FILE *out, const char *name, const struct tally *tally);
 

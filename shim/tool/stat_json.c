@@ -104,6 +104,36 @@ static void put_tokens(json_t *object, const struct bucket *bucket)
 	                    known ? json_real((double)capacity / 1000) : json_null());
 }
 
+static void put_lease(json_t *object, const struct destination *one)
+{
+	const struct lease *lease = &one->budget.lease;
+	json_t *its = json_object();
+	struct lease_view view;
+	int64_t now;
+
+	if (!stat_is_leased(one)) {
+		json_object_set_new(object, "lease", json_null());
+		json_decref(its);
+		return;
+	}
+	now = stat_lease(one, &view);
+	json_object_set_new(its, "lives", json_boolean(view.lives));
+	json_object_set_new(its, "tokens", json_real((double)view.left / 1000));
+	json_object_set_new(its, "amount", json_real((double)view.amount / 1000));
+	put(its, "probes", view.probes);
+	put(its, "generation", view.generation);
+	put(its, "members", view.members);
+	json_object_set_new(its, "seconds",
+	                    json_real(view.lives ? (double)(view.until - now) / NS_PER_S : 0));
+	json_object_set_new(its, "news_seconds",
+	                    view.news_at > 0 ? json_real((double)(now - view.news_at) / NS_PER_S)
+	                                     : json_null());
+	put(its, "hosts_waiting", view.waiting);
+	json_object_set_new(its, "spent", json_real((double)greater(LOAD(lease->spent), 0) / 1000));
+	put(its, "probed", greater(LOAD(lease->probed), 0));
+	json_object_set_new(object, "lease", its);
+}
+
 static void put_sites(json_t *object, const struct destination *one)
 {
 	json_t *list = json_array();
@@ -126,6 +156,7 @@ static json_t *destination_json(const struct destination *one)
 	put_text(object, "policy", family_text(one->policy, REGION_LABEL));
 	put_tally(object, &one->tally);
 	put_tokens(object, &one->budget.bucket);
+	put_lease(object, one);
 	put_sites(object, one);
 	put(object, "streak", streak > 0 ? streak : 0);
 	put_text(object, "last_failure",

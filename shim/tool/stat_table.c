@@ -68,7 +68,7 @@ static void print_row(const struct family *family, const char *name, const struc
 		[COLUMN_FAILED] = number(COLUMN_FAILED, stat_sum(tally->failed, 2)),
 		[COLUMN_REFUSED] = number(COLUMN_REFUSED, LOAD(tally->refused)),
 		[COLUMN_HELD] = number(COLUMN_HELD, LOAD(tally->held)),
-		[COLUMN_TOKENS] = stat_level(bucket),
+		[COLUMN_TOKENS] = destination ? stat_budget(destination) : stat_level(bucket),
 	};
 
 	print_head();
@@ -109,6 +109,7 @@ static void print_family(const struct family *family)
 		const struct destination *one = &region->destinations[snapshot->slots[i]];
 
 		stat_print_tally(stdout, family_text(one->name, REGION_NAME), &one->tally);
+		stat_print_lease(stdout, one);
 	}
 }
 

@@ -102,7 +102,8 @@ static void add(struct collecting *collecting, const struct family *family, cons
 	streak = one ? LOAD(one->budget.streak) : 0;
 	row->values[COLUMN_STREAK] = streak > 0 ? streak : 0;
 	(void)snprintf(row->cells[COLUMN_MODE], sizeof(row->cells[0]), "%s", stat_mode_of(family));
-	(void)snprintf(row->cells[COLUMN_TOKENS], sizeof(row->cells[0]), "%s", stat_level(bucket));
+	(void)snprintf(row->cells[COLUMN_TOKENS], sizeof(row->cells[0]), "%s",
+	               one ? stat_budget(one) : stat_level(bucket));
 	(void)snprintf(row->cells[COLUMN_LAST], sizeof(row->cells[0]), "%s",
 	               one ? stat_last(one) : "");
 }

@@ -179,6 +179,8 @@ void top_print_detail(FILE *out, const struct family *family, const struct desti
 	if (one)
 		(void)called_from_print(out, "    ", family, one);
 	stat_print_tally(out, one ? family_text(one->name, REGION_NAME) : "(all)", tally);
+	if (one)
+		stat_print_lease(out, one);
 	print_histogram(out, "delays drawn for repeats", &tally->delays);
 	print_histogram(out, "waits of calls that were held", &tally->waits);
 }

@@ -14,7 +14,8 @@ static void put(int64_t streak)
 				       .rule = 3,
 				       .verdict = DECISION_REFUSED,
 				       .reason = DECISION_GATE,
-				       .failure = (enum failure)1,
+				       .failure = FAILURE_STATUS,
+				       .source = SOURCE_RESERVE,
 				       .streak = streak,
 				       .tokens = 9300,
 				       .process_tokens = 99000,
@@ -40,6 +41,8 @@ Test(decisions, are_read_as_written_the_last_first)
 	cr_expect_eq(one.rule, 3);
 	cr_expect_eq(one.verdict, DECISION_REFUSED);
 	cr_expect_eq(one.reason, DECISION_GATE);
+	cr_expect_eq(one.failure, FAILURE_STATUS);
+	cr_expect_eq(one.source, SOURCE_RESERVE);
 	cr_expect_eq(one.tokens, 9300);
 	cr_expect_eq(one.process_tokens, 99000);
 	cr_expect_eq(one.due, 812 * NS_PER_MS);
@@ -83,7 +86,8 @@ Test(decisions, of_noise_are_in_range)
 				continue;
 			cr_assert(one.at >= 0 && one.streak >= 0 && one.tokens >= 0);
 			cr_assert(one.verdict < DECISION_VERDICTS &&
-			          one.reason < DECISION_REASONS && one.failure < FAILURE_COUNT);
+			          one.reason < DECISION_REASONS && one.failure < FAILURE_COUNT &&
+			          one.source < SOURCES);
 			cr_assert(one.rule >= -1 && one.rule < 255);
 		}
 	}

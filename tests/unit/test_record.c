@@ -28,6 +28,19 @@ Test(record, example)
 	cr_assert(strstr(line_of(&record, &nothing, NULL), "event=would-throttle ") != NULL);
 }
 
+Test(record, whose_tokens_they_are)
+{
+	struct record record = throttled();
+
+	record.source = SOURCE_LEASE;
+	cr_assert(strstr(line_of(&record, &sums, NULL), " tokens=0.0/10 by=lease process_tokens="));
+	record.source = SOURCE_RESERVE;
+	cr_assert(
+	    strstr(line_of(&record, &sums, NULL), " tokens=0.0/10 by=reserve process_tokens="));
+	record.source = SOURCES;
+	cr_assert_null(strstr(line_of(&record, &sums, NULL), " by="));
+}
+
 Test(record, other_events)
 {
 	struct record record = { .event = EVENT_ATTEMPT,
