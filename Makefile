@@ -192,7 +192,7 @@ check: ## install what is missing, build, run the tests
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
 test-programs: all daemon $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM) \
-	       $(HERD)
+	       $(HERD) $(LENDER)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit
@@ -201,9 +201,9 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-parts
 
 # They wait, most of the time.
-AGENT := steer top rules run explain advise share logs many
+AGENT := steer top rules run explain advise share logs many leases
 
-check-agent: all daemon ## the exporter and the command beside real programs in an outage
+check-agent: all daemon $(LENDER) ## the exporter and the command beside real programs in an outage
 	@$(MAKE) $(AT_ONCE) --output-sync=target $(AGENT:%=agent-%)
 
 agent-%:

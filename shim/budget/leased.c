@@ -171,12 +171,12 @@ int64_t leased_override_wait(const struct account *account, int64_t now)
 
 bool leased_has_news(const struct account *account, int64_t now)
 {
-	int64_t failed_at = LOAD(account->budget->failed_at);
+	/* failed_at moves with each refusal. */
+	int64_t tried_at = within(LOAD(account->budget->admitted_at), 0, now);
 	struct lease_view view;
 
 	read_lease(account, now, &view);
-	return view.news_at > 0 && failed_at > 0 &&
-	       view.news_at > later(failed_at, greater(account->slept, 0));
+	return view.news_at > later(tried_at, greater(account->slept, 0));
 }
 
 static int64_t wait_for(const struct account *account, int64_t cost, int64_t now)

@@ -26,7 +26,7 @@ int64_t leased_probe_wait(const struct account *account, int64_t now);
 /* ns until a probe opens the gate too: one of a lease does where nothing went for `probe`. */
 int64_t leased_override_wait(const struct account *account, int64_t now);
 
-/* True if the destination has answered elsewhere in the fleet since it last failed here. */
+/* True if the destination has answered elsewhere in the fleet since the last attempt here began. */
 bool leased_has_news(const struct account *account, int64_t now);
 
 #endif
