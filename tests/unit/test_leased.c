@@ -210,6 +210,49 @@ Test(leased, in_any_window_a_host_has_one_more_than_its_part_at_most)
 	cr_expect_leq(loop(SECONDS(50)), 2);
 }
 
+Test(leased, each_streak_begins_its_periods_anew)
+{
+	int64_t period = SECONDS(10);
+	int due = 0;
+
+	for (int i = 0; i < 20; i++) {
+		fleet_start((uint64_t)i + 1, TOKENS(1), 10);
+		world.policy.probe = 3600 * NS_PER_S;
+		world.policy.backoff = (struct backoff_rule) { .factor = 1000, .cap = NS_PER_MS };
+		fail_first_try();
+		(void)loop(6 * period);
+		budget_success(account, now);
+		now += SECONDS(100);
+		fail_first_try();
+		/* It asks for the first time when at least two periods of it are over. */
+		now += 2 * period + period / 2;
+		due += goes();
+	}
+	cr_expect_eq(due, 20, "%d of 20", due);
+}
+
+Test(leased, an_answer_a_while_ago_opens_nothing)
+{
+	for (int leased = 1; leased >= 0; leased--) {
+		fleet_start(1, 0, 1000);
+		world.policy.leased = leased;
+		world.policy.bucket.start = world.policy.bucket.floor = 0;
+		world.policy.bucket.earn = 0;
+		fail_first_try();
+		budget_success(account, now);
+		fail_first_try();
+		for (int i = 0; i < 8; i++)
+			budget_failure(account, true, now, now, &world.random);
+		now += SECONDS(3);
+		cr_expect_eq(goes(), !leased);
+		if (!leased)
+			continue;
+		lend((struct lease_grant) { .tokens = 2000 });
+		cr_expect(goes());
+		cr_expect_eq(lease_spent(&world.budget.lease), 1000, "nor is it free");
+	}
+}
+
 Test(leased, members_of_a_host_share_its_part)
 {
 	int alone, shared;
