@@ -36,7 +36,8 @@ static inline bool private_resolver(const char *options)
 	       replace("/etc/hosts", "127.0.0.1 localhost here\n127.0.0.9 there\n");
 }
 
-/* A child process that answers as clients/zone.h says and counts the questions; it dies with the probe. */
+/* A child process that answers as clients/zone.h says and counts the questions; it dies with the
+ * probe. */
 static inline volatile int *start_name_server(void)
 {
 	volatile int *asked = shared_memory(sizeof(*asked));
