@@ -88,7 +88,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 	/* A number that has an entry: the program only asks how its last connect went, which the
 	 * kernel answers without sending anything. */
 	if (unlikely(entry) && LOAD(entry->state) != SOCKET_NONE && socket_believe(fd, entry)) {
-		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .status = true };
+		*try = (struct attempt) { .fd = fd, .saved_errno = saved, .unjudged = true };
 		return true;
 	}
 	if (!is_stream(fd)) {
@@ -220,7 +220,7 @@ static __attribute__((noinline)) uint32_t start_slowly(const struct attempt *try
 
 void attempt_start(struct attempt *try)
 {
-	struct socket_entry *entry = try->status ? NULL : socket_begin(try->fd);
+	struct socket_entry *entry = try->unjudged ? NULL : socket_begin(try->fd);
 	uint32_t traits;
 
 	if (!entry)

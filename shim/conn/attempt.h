@@ -43,7 +43,7 @@ struct attempt {
 	bool lineage;   /* a repeat of what another process did: the first of its own */
 	bool over_rate; /* refused by the policy's rate alone */
 	bool asked;     /* somebody had asked for something */
-	bool status;    /* no attempt: it asks how the last connect went, or cannot be judged */
+	bool unjudged;  /* no attempt: it asks how the last connect went, or cannot be judged */
 	bool is_unix;
 	bool is_datagram;
 	bool is_request; /* on a kept connection */
@@ -59,7 +59,7 @@ struct attempt {
 #define LOOKUP_RECORD 0x10000
 
 /* False: not ours to judge, errno is untouched, and nothing has been noted but that AF_UNSPEC
- * dissolves what was connected. True: begun and judged; or, with try->status, not an attempt at
+ * dissolves what was connected. True: begun and judged; or, with try->unjudged, not an attempt at
  * all: the program asks how its last connect went, and only the call itself is to be made and
  * settled. Those of lookups (node or name: as the program wrote it; kind: a family, or
  * LOOKUP_RECORD and a type) are never the latter. */

@@ -9,11 +9,11 @@
 #include "conn/connect_timeout.h"
 
 #include "budget/policy.h"
+#include "conn/tcp_info.h"
 #include "sys/real.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/time.h>
 
@@ -96,7 +96,7 @@ void connect_timeout_lift(int fd, struct socket_entry *entry)
 	/* A connect of the unix family ends with its call. */
 	bool goes_on = !(atomic_load(&entry->traits) & TRAIT_BOUNDED_UNIX) &&
 	               real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-	               info.tcpi_state == 2; /* TCP_SYN_SENT */
+	               info.tcpi_state == TCP_SYN_SENT_;
 
 	errno = saved;
 	if (!goes_on)

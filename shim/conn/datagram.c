@@ -178,7 +178,7 @@ static bool judge(struct datagram *datagram, const struct name_hit *hit)
 		return false;
 	if (datagrams_is_open(sent)) {
 		if (is_corked(try->fd) || has_error(try->fd)) {
-			try->status = true;
+			try->unjudged = true;
 			return true;
 		}
 		try->repeats = datagrams_repeated(sent, try->account.policy->horizon, &failed);
@@ -245,7 +245,7 @@ static void settle_failed(struct datagram *datagram, int err)
 	if (failure && datagrams_overdue(datagram->sent.cookie, datagram->sent.process, 0,
 	                                 try->began, &failed))
 		datagram_failed(&failed, failure, err);
-	else if (failure && !try->status) {
+	else if (failure && !try->unjudged) {
 		outcome_failure(&try->trial, failure, err, 0);
 		return;
 	}
@@ -261,10 +261,10 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result)
 
 	if (result < 0) {
 		settle_failed(datagram, err);
-		if (!try->status)
+		if (!try->unjudged)
 			flight_end_attempt(try);
 	} else {
-		unsigned int traits = try->status ? 0 : flight_traits(try);
+		unsigned int traits = try->unjudged ? 0 : flight_traits(try);
 
 		err = try->saved_errno;
 		sent->at = monotonic();

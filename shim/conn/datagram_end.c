@@ -8,10 +8,10 @@
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 #include "sys/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 /* Who sent what just came: as the program was told, else the one peer of the socket. 0: unknown. */
 static uint64_t sender(int fd, const struct sockaddr *from, socklen_t len)
@@ -63,9 +63,7 @@ static void answered(const struct sent_datagram *last, bool refused)
 /* EAGAIN where nothing forbids to wait: SO_RCVTIMEO ran out. */
 static bool ran_out(int fd, int flags)
 {
-	int mode = flags & MSG_DONTWAIT ? -1 : real.fcntl(fd, F_GETFL, 0);
-
-	return mode >= 0 && !(mode & O_NONBLOCK);
+	return !(flags & MSG_DONTWAIT) && socket_waits(fd);
 }
 
 ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,

@@ -19,9 +19,9 @@
 #include "report/refresh.h"
 #include "sys/cell.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 
 #include <errno.h>
-#include <fcntl.h>
 
 /* The program has gone on waiting after a timeout of its own: those are ticks, between which it
  * looks after something else, and say nothing of the peer until it hangs up. */
@@ -241,12 +241,9 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 /* EAGAIN on a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO ran out. */
 static bool ran_out(int fd, struct socket_entry *entry, int flags)
 {
-	int mode;
-
 	if (flags & MSG_DONTWAIT || LOAD(entry->traits) & TRAIT_NOWAIT)
 		return false;
-	mode = real.fcntl(fd, F_GETFL, 0);
-	if (mode < 0 || mode & O_NONBLOCK) {
+	if (!socket_waits(fd)) {
 		trait_add(entry, TRAIT_NOWAIT);
 		return false;
 	}

@@ -7,12 +7,12 @@
  */
 #include "conn/park_options.h"
 
+#include "conn/tcp_info.h"
 #include "sys/fault.h"
 #include "sys/real.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
 
 /* linux/in6.h has it, and cannot be included beside netinet/in.h. */
@@ -140,7 +140,7 @@ static bool is_over(int fd)
 	socklen_t len = sizeof(info);
 
 	return real.getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
-	       info.tcpi_state == 7; /* TCP_CLOSE */
+	       info.tcpi_state == TCP_CLOSE_;
 }
 
 void park_options_lift(int fd, struct socket_entry *entry)

@@ -17,10 +17,10 @@
 #include "sys/cell.h"
 #include "sys/process.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 #include "sys/thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #define ERRNO_MAX 4096 /* what the kernel keeps to */
@@ -32,16 +32,11 @@
 /* True if a connect that returned EINPROGRESS had been allowed to block. */
 static bool ran_out(const struct attempt *try)
 {
-	int flags;
-
-	if (try->no_wait || monotonic() - try->began < BLOCKED)
-		return false;
-	flags = real.fcntl(try->fd, F_GETFL, 0);
-	return flags >= 0 && !(flags & O_NONBLOCK);
+	return !try->no_wait && monotonic() - try->began >= BLOCKED && socket_waits(try->fd);
 }
 
 /* How a connect that only asked was answered. */
-static void settle_status(const struct attempt *try, int err)
+static void settle_question(const struct attempt *try, int err)
 {
 	struct socket_entry *entry = socket_find(try->fd);
 	enum socket_state state;
@@ -90,8 +85,8 @@ static void settle_failed(struct attempt *try, int err, bool pending)
 
 static void settle(struct attempt *try, struct socket_entry *entry, int err)
 {
-	if (try->status)
-		settle_status(try, err);
+	if (try->unjudged)
+		settle_question(try, err);
 	else if (err == 0 && entry)
 		socket_connected(try->fd, entry);
 	else if (err == 0 && !socket_has_room(try->fd)) {
@@ -118,7 +113,7 @@ int attempt_settle_slowly(struct attempt *try, int result)
 {
 	struct socket_entry *entry = came_back(try);
 
-	if (result == 0 && entry && !try->status) {
+	if (result == 0 && entry && !try->unjudged) {
 		socket_connected(try->fd, entry);
 		errno = try->saved_errno;
 	} else {

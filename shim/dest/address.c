@@ -2,6 +2,8 @@
 /* Reading socket addresses. Nothing beyond the length the program gave is read. */
 #include "dest/address.h"
 
+#include "sys/memory.h"
+
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/un.h>
@@ -73,9 +75,7 @@ bool address_read(struct address *address, const struct sockaddr *from, socklen_
 {
 	sa_family_t family;
 
-	/* The kernel would say EFAULT; a pointer that is NULL or a small negative number is the
-	 * mistake that programs and test suites make. */
-	if ((uintptr_t)from < 4096 || (uintptr_t)from > UINTPTR_MAX - 4096 || len < sizeof(family))
+	if (!memory_may_be_there(from) || len < sizeof(family))
 		return false;
 	memcpy(&family, from, sizeof(family));
 	address->scope = 0;

@@ -68,8 +68,8 @@ static __attribute__((noinline)) ssize_t sendfile64_watched(int to, int from, of
 	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (HELD(to, &fingerprint, 0, n, &result))
-		return file_is_held(result);
+	if (REQUEST_REFUSED(to, &fingerprint, 0, n, &result))
+		return file_refused(result);
 	return traffic_sent(to, real.sendfile64(to, from, offset, n), 0, fingerprint);
 }
 

@@ -16,16 +16,17 @@ static __attribute__((noinline)) int sendmmsg_watched(int (*next)(int, struct mm
                                                       unsigned int n, MMSG_FLAGS flags)
 {
 	int result, first = 0;
-	ssize_t held;
+	ssize_t refused;
 	uint32_t fingerprint;
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_sendmmsg(fd, messages, n, (int)flags);
 	fingerprint = n ? traffic_look_message(fd, &messages->msg_hdr) : 0;
-	if (n && HELD(fd, &fingerprint, (int)flags, message_size(&messages->msg_hdr), &held)) {
-		if (held >= 0)
-			messages->msg_len = (unsigned int)held;
-		return held < 0 ? -1 : 1;
+	if (n && REQUEST_REFUSED(fd, &fingerprint, (int)flags, message_size(&messages->msg_hdr),
+	                         &refused)) {
+		if (refused >= 0)
+			messages->msg_len = (unsigned int)refused;
+		return refused < 0 ? -1 : 1;
 	}
 	result = next(fd, messages, n, flags);
 	while (first < result && messages[first].msg_len == 0)
@@ -110,8 +111,8 @@ static __attribute__((noinline)) ssize_t sendfile_watched(int to, int from, off_
 	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (HELD(to, &fingerprint, 0, n, &result))
-		return file_is_held(result);
+	if (REQUEST_REFUSED(to, &fingerprint, 0, n, &result))
+		return file_refused(result);
 	return traffic_sent(to, real.sendfile(to, from, offset, n), 0, fingerprint);
 }
 
@@ -132,8 +133,8 @@ static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_o
 	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (!WRITES(to) && HELD(to, &fingerprint, 0, n, &result))
-		return file_is_held(result);
+	if (!WRITES(to) && REQUEST_REFUSED(to, &fingerprint, 0, n, &result))
+		return file_refused(result);
 	if (!READS(from) && IS_TIMED(socket_watched(from)) && !(flags & SPLICE_F_NONBLOCK) &&
 	    !reply_comes(from, n, 0))
 		return -1;

@@ -9,6 +9,7 @@
 #include "hook/hook.h"
 #include "hook/opening.h"
 #include "hook/timed_reads.h"
+#include "sys/memory.h"
 
 ssize_t recv(int fd, void *data, size_t n, int flags)
 {
@@ -115,7 +116,7 @@ static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *
 	ssize_t result;
 	uint32_t fingerprint;
 
-	if (!is_readable(message) ||
+	if (!memory_may_be_there(message) ||
 	    !attempt_begin_send(&try, fd, flags, message->msg_name, message->msg_namelen)) {
 		if (WRITES(fd))
 			return real.sendmsg(fd, message, flags);
@@ -141,7 +142,7 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_send(fd, data, n, flags);
 	fingerprint = traffic_look(fd, data, n);
-	if (n && HELD(fd, &fingerprint, flags, n, &result))
+	if (n && REQUEST_REFUSED(fd, &fingerprint, flags, n, &result))
 		return result;
 	return traffic_sent(fd, next(fd, data, n, flags), flags, fingerprint);
 }
@@ -169,7 +170,7 @@ static __attribute__((noinline)) ssize_t sendto_watched(int fd, const void *data
 	if (traffic_begins(fd))
 		return traffic_went(fd, real.sendto(fd, data, n, flags, to, len), flags);
 	fingerprint = traffic_look(fd, data, n);
-	if (n && HELD(fd, &fingerprint, flags, n, &result))
+	if (n && REQUEST_REFUSED(fd, &fingerprint, flags, n, &result))
 		return result;
 	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, fingerprint);
 }
@@ -197,7 +198,7 @@ static __attribute__((noinline)) ssize_t sendmsg_watched(ssize_t (*next)(int, co
 	if (traffic_begins(fd))
 		return traffic_went(fd, next(fd, message, flags), flags);
 	fingerprint = traffic_look_message(fd, message);
-	if (HELD(fd, &fingerprint, flags, message_size(message), &result))
+	if (REQUEST_REFUSED(fd, &fingerprint, flags, message_size(message), &result))
 		return result;
 	return traffic_sent(fd, next(fd, message, flags), flags, fingerprint);
 }
@@ -228,7 +229,7 @@ ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_write(fd, data, n);
 	fingerprint = traffic_look(fd, data, n);
-	if (n && HELD(fd, &fingerprint, 0, n, &result))
+	if (n && REQUEST_REFUSED(fd, &fingerprint, 0, n, &result))
 		return result;
 	return traffic_sent(fd, next(fd, data, n), 0, fingerprint);
 }
@@ -253,7 +254,7 @@ static __attribute__((noinline)) ssize_t writev_watched(int fd, const struct iov
 	if (traffic_begins(fd))
 		return traffic_went(fd, real.writev(fd, parts, n), 0);
 	fingerprint = traffic_look_parts(fd, parts, count);
-	if (HELD(fd, &fingerprint, 0, parts_size(parts, count), &result))
+	if (REQUEST_REFUSED(fd, &fingerprint, 0, parts_size(parts, count), &result))
 		return result;
 	return traffic_sent(fd, real.writev(fd, parts, n), 0, fingerprint);
 }

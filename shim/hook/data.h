@@ -37,18 +37,18 @@ ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const 
 /* True if a request must not be sent: then *result is -1, with errno set, or 0: the program is to
  * think that it went. Otherwise its exchange has begun, and *fingerprint (as looked at) is what
  * traffic_sent() wants. After a wait, perhaps; a cancellation point then. */
-bool request_is_held(int fd, uint32_t *fingerprint, int flags, ssize_t *result);
+bool request_is_refused(int fd, uint32_t *fingerprint, int flags, ssize_t *result);
 
 /* The same, cheaply where replies are not read; *result is what the call returns. n: the bytes of
  * the request, only counted if need be. */
-#define HELD(fd, fingerprint, flags, n, result)                                                    \
+#define REQUEST_REFUSED(fd, fingerprint, flags, n, result)                                         \
 	(!likely(traffic_is_plain(fd, *(fingerprint))) &&                                          \
-	 request_is_held(fd, fingerprint, flags, result) &&                                        \
+	 request_is_refused(fd, fingerprint, flags, result) &&                                     \
 	 (*(result) = *(result) < 0 ? -1 : (ssize_t)(n), true))
 
 /* What sendfile and splice return for a request that is not sent: that bytes went they cannot say,
  * or they would have to be taken from their source. */
-static inline ssize_t file_is_held(ssize_t result)
+static inline ssize_t file_refused(ssize_t result)
 {
 	if (result >= 0)
 		errno = ECONNRESET;

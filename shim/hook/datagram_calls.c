@@ -6,6 +6,7 @@
 #include "conn/datagram.h"
 #include "hook/hook.h"
 #include "pace/pace.h"
+#include "sys/memory.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,7 +45,7 @@ ssize_t datagram_sendmsg(int fd, const struct msghdr *message, int flags)
 {
 	struct datagram datagram;
 
-	if (!is_readable(message) ||
+	if (!memory_may_be_there(message) ||
 	    !datagram_begin(&datagram, fd, message->msg_iov, message->msg_iovlen, flags,
 	                    message->msg_namelen ? message->msg_name : NULL, message->msg_namelen))
 		return real.sendmsg(fd, message, flags);
@@ -80,7 +81,7 @@ ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockad
                           socklen_t *len)
 {
 	/* The kernel makes of *len how much it would have written. */
-	socklen_t room = from && is_readable(len) ? *len : 0;
+	socklen_t room = from && memory_may_be_there(len) ? *len : 0;
 	ssize_t result = real.recvfrom(fd, data, n, flags, from, len);
 	bool told = result >= 0 && room > 0;
 	struct iovec part = { data, n };
@@ -92,7 +93,7 @@ ssize_t datagram_recvfrom(int fd, void *data, size_t n, int flags, struct sockad
 ssize_t datagram_recvmsg(ssize_t (*next)(int, struct msghdr *, int), int fd, struct msghdr *message,
                          int flags)
 {
-	socklen_t room = is_readable(message) ? message->msg_namelen : 0;
+	socklen_t room = memory_may_be_there(message) ? message->msg_namelen : 0;
 	ssize_t result = next(fd, message, flags);
 	bool told = result >= 0 && room > 0 && message->msg_name;
 
@@ -108,7 +109,7 @@ int datagram_sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, int flag
 	int saved = errno;
 
 	/* libuv asks with no messages at all whether the call is there. */
-	if (n == 0 || !is_readable(messages))
+	if (n == 0 || !memory_may_be_there(messages))
 		return real.sendmmsg(fd, messages, n, (MMSG_FLAGS)flags);
 	if (n > IOV_MAX)
 		n = IOV_MAX;

@@ -18,11 +18,4 @@
 	EXPORT type name##_hook parameters __asm__(#name);
 #include "sys/hooks.def"
 
-/* False for the pointers that programs and test suites pass by mistake, NULL and small negative
- * numbers: reading them ahead of the kernel would be a crash in place of its EFAULT. */
-static inline bool is_readable(const void *at)
-{
-	return (uintptr_t)at >= 4096 && (uintptr_t)at <= UINTPTR_MAX - 4096;
-}
-
 #endif

@@ -20,7 +20,7 @@ static bool is_cut(int fd, struct socket_entry *entry)
 }
 
 /* True: it must not be sent. */
-static __attribute__((noinline)) bool is_refused(int fd, uint32_t fingerprint, int flags,
+static __attribute__((noinline)) bool may_not_go(int fd, uint32_t fingerprint, int flags,
                                                  ssize_t *result)
 {
 	struct socket_entry *entry = socket_find(fd);
@@ -44,7 +44,7 @@ static __attribute__((noinline)) bool is_refused(int fd, uint32_t fingerprint, i
 }
 
 /* What was decided inside the session is done to what carries it. */
-static bool carrier_is_held(int fd, ssize_t *result)
+static bool carrier_is_refused(int fd, ssize_t *result)
 {
 	struct socket_entry *entry = socket_find(fd);
 	int told = session_told(fd);
@@ -55,13 +55,13 @@ static bool carrier_is_held(int fd, ssize_t *result)
 	return told || (entry && is_cut(fd, entry));
 }
 
-bool request_is_held(int fd, uint32_t *fingerprint, int flags, ssize_t *result)
+bool request_is_refused(int fd, uint32_t *fingerprint, int flags, ssize_t *result)
 {
 	if (session_carries(fd)) {
 		*fingerprint = 0;
-		return carrier_is_held(fd, result);
+		return carrier_is_refused(fd, result);
 	}
-	if (traffic_may_retry(fd, *fingerprint) && is_refused(fd, *fingerprint, flags, result))
+	if (traffic_may_retry(fd, *fingerprint) && may_not_go(fd, *fingerprint, flags, result))
 		return true;
 	*fingerprint = traffic_begin(fd, *fingerprint);
 	return false;
@@ -73,7 +73,7 @@ uint32_t request_begin_inside(int fd, const void *data, size_t n)
 	int saved = errno;
 	ssize_t result;
 
-	if (traffic_may_retry(fd, fingerprint) && is_refused(fd, fingerprint, 0, &result)) {
+	if (traffic_may_retry(fd, fingerprint) && may_not_go(fd, fingerprint, 0, &result)) {
 		if (result < 0)
 			session_tell(fd, errno);
 		errno = saved;

@@ -104,7 +104,7 @@ bool pace_slowly(struct attempt *try)
 
 	if (try->fd >= 0)
 		release_options_over(try->fd);
-	if (try->status || !still_judged(try))
+	if (try->unjudged || !still_judged(try))
 		return true;
 	policy = try->account.policy;
 	if (!try->trial.retry && (policy->reconnect_spread > 0 || policy->start_spread > 0)) {

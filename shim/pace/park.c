@@ -62,3 +62,12 @@ int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t de
 	errno = err;
 	return 0;
 }
+
+void park_enter(struct attempt *try, struct socket_entry *entry)
+{
+	atomic_store(&entry->since, try->began);
+	atomic_store(&entry->slot, destination_slot(try->trial.destination));
+	atomic_store(&entry->generation, try->trial.generation);
+	socket_enter(try->fd, entry);
+	try->told = EINPROGRESS;
+}

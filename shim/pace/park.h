@@ -6,8 +6,7 @@
 #ifndef RETRYBUDGET_PACE_PARK_H
 #define RETRYBUDGET_PACE_PARK_H
 
-#include "budget/policy.h"
-#include "conn/sockets.h"
+#include "conn/attempt.h"
 
 #include <sys/socket.h>
 
@@ -18,5 +17,9 @@
  * on fd (0: it was not asked). */
 int park(int fd, const struct sockaddr *target, socklen_t target_len, int64_t delay,
          struct socket_entry *entry);
+
+/* Enters what park() has begun in place of this attempt's connect: the program is told EINPROGRESS.
+ */
+void park_enter(struct attempt *try, struct socket_entry *entry);
 
 #endif

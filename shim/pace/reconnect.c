@@ -58,11 +58,7 @@ static enum reconnect park_for(struct attempt *try, int64_t delay)
 	    park(try->fd, try->address, try->len, delay, &entry) == 0)
 		return RECONNECT_GOES;
 	count_spread(try);
-	atomic_store(&entry.since, try->began);
-	atomic_store(&entry.slot, destination_slot(try->trial.destination));
-	atomic_store(&entry.generation, try->trial.generation);
-	socket_enter(try->fd, &entry);
-	try->told = EINPROGRESS;
+	park_enter(try, &entry);
 	return RECONNECT_PARKED;
 }
 

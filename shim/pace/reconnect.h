@@ -16,7 +16,7 @@ enum reconnect {
 	RECONNECT_PARKED, /* told is EINPROGRESS */
 };
 
-/* Of a first try, on a socket with these flags (F_GETFL). bound: ns that the program lets a connect
+/* Of a first try. blocks: its socket's calls may wait. bound: ns that the program lets a connect
  * take, INT64_MAX: as long as it likes. A cancellation point; siglongjmp out of it leaves nothing
  * behind. */
 enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound);

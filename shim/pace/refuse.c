@@ -62,19 +62,14 @@ bool refuse_later(struct attempt *try, int64_t now)
 	if (delay > 0 && try->lineage)
 		lineage_held(try->trial.destination, now + delay);
 	err = park(try->fd, try->address, try->len, delay, &entry);
-	if (err == 0 && is_status(errno)) { /* begun where we did not see it */
+	if (err == 0 && is_status(errno)) /* begun where we did not see it */
 		return answer_unsent(try, errno);
-	}
 	if (err == 0) {
 		if (errno != 0) /* else loopback is not to be had, which nobody kept from us */
 			fault_count();
 		return refuse_at_once(try, most, now);
 	}
-	try->told = EINPROGRESS;
 	try->parked = delay > 0;
-	atomic_store(&entry.since, try->began);
-	atomic_store(&entry.slot, destination_slot(try->trial.destination));
-	atomic_store(&entry.generation, try->trial.generation);
-	socket_enter(try->fd, &entry);
+	park_enter(try, &entry);
 	return answer_refused(try, err, 0, now);
 }

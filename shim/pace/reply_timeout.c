@@ -14,7 +14,6 @@
 #include "sys/socket_timeout.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -42,9 +41,7 @@ static int64_t time_of(const struct socket_entry *entry, int32_t *err)
 /* True if a read would wait longer than time: the socket blocks, and has no shorter SO_RCVTIMEO. */
 static bool waits_longer(int fd, int64_t time)
 {
-	int flags = real.fcntl(fd, F_GETFL, 0);
-
-	return flags >= 0 && !(flags & O_NONBLOCK) && socket_timeout(fd, SO_RCVTIMEO) > time;
+	return socket_waits(fd) && socket_timeout(fd, SO_RCVTIMEO) > time;
 }
 
 /* 0: there is something to read. ETIMEDOUT: the time is over. EINTR: a handler ended it, and did

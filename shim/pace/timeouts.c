@@ -5,16 +5,9 @@
 #include "conn/connect_timeout.h"
 #include "pace/wait.h"
 #include "sys/real.h"
+#include "sys/socket_timeout.h"
 
 #include <errno.h>
-#include <fcntl.h>
-
-static bool blocks(int fd)
-{
-	int flags = real.fcntl(fd, F_GETFL, 0);
-
-	return flags >= 0 && !(flags & O_NONBLOCK);
-}
 
 void timeouts_set(struct attempt *try)
 {
@@ -22,7 +15,8 @@ void timeouts_set(struct attempt *try)
 	struct socket_entry *entry = socket_find(try->fd);
 	int saved = errno;
 
-	try->timed = entry && policy->mode == MODE_ENFORCE && !try->no_wait && blocks(try->fd) &&
+	try->timed = entry && policy->mode == MODE_ENFORCE && !try->no_wait &&
+	             socket_waits(try->fd) &&
 	             connect_timeout_set(try->fd, entry, try->is_unix, policy->connect_timeout);
 	errno = saved;
 }

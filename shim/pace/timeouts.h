@@ -16,7 +16,7 @@ void timeouts_set(struct attempt *try);
 /* connect_timeout: before a connect, or a send that connects, which has been started. */
 static inline void timeouts_begin(struct attempt *try)
 {
-	if (!try->status && try->account.policy->connect_timeout > 0)
+	if (!try->unjudged && try->account.policy->connect_timeout > 0)
 		timeouts_set(try);
 }
 
@@ -30,7 +30,7 @@ static inline bool timeouts_again(const struct attempt *try, ssize_t result)
 {
 	const struct socket_entry *entry;
 
-	if (!try->timed && !try->status)
+	if (!try->timed && !try->unjudged)
 		return false;
 	entry = socket_find(try->fd);
 	return entry &&

@@ -6,8 +6,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MEMORY_MOST 4096 /* bytes: they lie in two pages at most, which their ends stand for */
+
+/* False for the pointers that programs and test suites pass by mistake, NULL and small negative
+ * numbers. Costs nothing, and says no more. */
+static inline bool memory_may_be_there(const void *at)
+{
+	return (uintptr_t)at >= 4096 && (uintptr_t)at <= UINTPTR_MAX - 4096;
+}
 
 /* True if the kernel can read n bytes at `at`; of more than MEMORY_MOST the first so many are asked
  * for. False for n = 0. Two system calls; errno is left alone. Async-signal-safe. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* SO_SNDTIMEO and SO_RCVTIMEO as ns. */
+/* O_NONBLOCK, and SO_SNDTIMEO and SO_RCVTIMEO as ns. */
 #include "sys/socket_timeout.h"
 
 #include "sys/arithmetic.h"
 #include "sys/real.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -21,4 +22,11 @@ int64_t socket_timeout(int fd, int name)
 	if (seconds >= INT64_MAX / NS_PER_S)
 		return INT64_MAX - 1;
 	return seconds * NS_PER_S + (int64_t)timeout.tv_usec * 1000;
+}
+
+bool socket_waits(int fd)
+{
+	int flags = real.fcntl(fd, F_GETFL, 0);
+
+	return flags >= 0 && !(flags & O_NONBLOCK);
 }

@@ -158,7 +158,7 @@ static inline void drive_connect(struct drive *drive, int fd)
 	           sizeof(to), monotonic());
 	if (!attempt_begin_connect(&try, fd, (struct sockaddr *)&to, sizeof(to)))
 		return;
-	if (!try.status)
+	if (!try.unjudged)
 		drive_check(&try);
 	if (!pace(&try)) {
 		int result = attempt_refused(&try);
