@@ -3,6 +3,7 @@
 #include "tool/family.h"
 #include "tool/options.h"
 #include "tool/share_files.h"
+#include "tool/share_reset.h"
 #include "tool/stat.h"
 #include "tool/tool.h"
 
@@ -64,14 +65,6 @@ static size_t users_of(const struct command *command, const struct share *share)
 	return count;
 }
 
-/* Of a share that cannot be looked at. */
-static const char *sentence(const struct snapshot *snapshot)
-{
-	if (snapshot->state == SNAPSHOT_GONE)
-		return "leads to memory that has gone: the next of its programs makes it anew";
-	return snapshot_sentence(snapshot);
-}
-
 static void take(const struct share *share, struct snapshot *snapshot)
 {
 	struct region_file file;
@@ -106,7 +99,7 @@ static void list_one(const struct command *command, const struct share *share)
 		       stat_sum(snapshot.region->tally.failed, 2),
 		       throttled(&snapshot.region->tally));
 	else
-		printf("%s\n", sentence(&snapshot));
+		printf("%s\n", share_sentence(&snapshot));
 }
 
 static int list(const struct command *command)
@@ -144,7 +137,8 @@ static int show(const struct command *command, const struct share *share)
 
 	take(share, &snapshot);
 	if (snapshot.state != SNAPSHOT_GOOD) {
-		fprintf(stderr, "retrybudget: share: %s %s\n", share->path, sentence(&snapshot));
+		fprintf(stderr, "retrybudget: share: %s %s\n", share->path,
+		        share_sentence(&snapshot));
 		return 1;
 	}
 	printf("%s/%s: %s, layout %c\n", share->owner, share->name, share->path, share->layout);
@@ -166,58 +160,6 @@ static int show(const struct command *command, const struct share *share)
 	return fflush(stdout) ? 1 : 0;
 }
 
-/* Zero is a valid value of every cell: full, and nothing has failed. Processes that change them
- * meanwhile lose nothing but what they have just counted. */
-static enum snapshot_state clear(const struct region_file *file, size_t at, size_t from, size_t end)
-{
-	static const char nothing[sizeof(struct destination)];
-
-	return region_file_write(file, at + from, nothing, end - from);
-}
-
-static enum snapshot_state clear_destination(const struct region_file *file, int slot)
-{
-	const size_t at =
-	    offsetof(struct region, destinations) + (size_t)slot * sizeof(struct destination);
-	enum snapshot_state state = clear(file, at, offsetof(struct destination, refused_now),
-	                                  offsetof(struct destination, answer_time));
-
-	if (state == SNAPSHOT_GOOD)
-		state = clear(file, at, offsetof(struct destination, unclaimed),
-		              offsetof(struct destination, profile));
-	if (state == SNAPSHOT_GOOD)
-		state = clear(file, at, offsetof(struct destination, kin),
-		              offsetof(struct destination, decided));
-	return state;
-}
-
-/* How many were cleared, or -1 with *why. */
-static int reset_all(const struct region_file *file, const char *destination, const char **why)
-{
-	enum snapshot_state state = SNAPSHOT_GOOD;
-	struct snapshot snapshot;
-	int cleared = 0;
-
-	snapshot_take_file(file, &snapshot);
-	if (snapshot.state != SNAPSHOT_GOOD) {
-		*why = sentence(&snapshot);
-		return -1;
-	}
-	for (int i = 0; i < snapshot.slot_count && state == SNAPSHOT_GOOD; i++) {
-		const struct destination *one = &snapshot.region->destinations[snapshot.slots[i]];
-
-		if (destination && strcmp(family_text(one->name, REGION_NAME), destination) != 0)
-			continue;
-		state = clear_destination(file, snapshot.slots[i]);
-		cleared += state == SNAPSHOT_GOOD;
-	}
-	if (!destination && state == SNAPSHOT_GOOD)
-		state = clear(file, 0, offsetof(struct region, process),
-		              offsetof(struct region, process) + sizeof(struct bucket));
-	*why = "cannot be written";
-	return state == SNAPSHOT_GOOD ? cleared : -1;
-}
-
 static int reset(const struct command *command, const struct share *share)
 {
 	struct region_file file;
@@ -231,10 +173,11 @@ static int reset(const struct command *command, const struct share *share)
 		return 1;
 	}
 	if (failed.state != SNAPSHOT_GOOD) {
-		fprintf(stderr, "retrybudget: share: %s %s\n", share->path, sentence(&failed));
+		fprintf(stderr, "retrybudget: share: %s %s\n", share->path,
+		        share_sentence(&failed));
 		return 1;
 	}
-	cleared = reset_all(&file, command->destination, &why);
+	cleared = share_reset(&file, command->destination, &why);
 	region_file_close(&file);
 	if (cleared < 0) {
 		fprintf(stderr, "retrybudget: share: %s %s\n", share->path, why);

@@ -251,3 +251,10 @@ bool share_remove(const struct share *share)
 	region_file_close(&file);
 	return true;
 }
+
+const char *share_sentence(const struct snapshot *snapshot)
+{
+	if (snapshot->state == SNAPSHOT_GONE)
+		return "leads to memory that has gone: the next of its programs makes it anew";
+	return snapshot_sentence(snapshot);
+}

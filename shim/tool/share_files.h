@@ -53,4 +53,7 @@ size_t share_attached(const struct share *share);
  * given back by the last one. False with errno. */
 bool share_remove(const struct share *share);
 
+/* The rest of a sentence about a share that cannot be looked at. */
+const char *share_sentence(const struct snapshot *snapshot);
+
 #endif

@@ -1,269 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The course of a simulation: what each event leads to. */
+/* The course of a simulation: requests arrive, connections are lost, and tries are made of both. */
 #include "tool/sim_run.h"
 
 #include "sys/random.h"
-#include "tool/sim_world.h"
+#include "tool/sim_try.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum {
-	ARRIVE,  /* who: clients; their next request */
-	TRY,     /* who: from here on a call; its next try */
-	AGAIN,   /* one that was held asks again */
-	END,     /* its try has ended */
-	HAND_ON, /* its server has done its own work, and calls the next */
-	EXPIRE,  /* its client does not wait any longer */
-	READ,    /* it reads what a lock protects */
-	WRITE,
-	LOSE, /* who: an outage; whoever is connected is cut off */
-};
-
-static void put(struct sim_world *world, int64_t at, uint32_t what, uint32_t who, uint32_t serial)
-{
-	if (at < world->scenario->duration)
-		sim_events_put(&world->events, &(struct sim_event) { at, what, who, serial });
-}
-
-static void put_call(struct sim_world *world, int64_t at, uint32_t what, uint32_t call)
-{
-	put(world, at, what, call, world->calls[call].serial);
-}
-
-static void end_at(struct sim_world *world, uint32_t place, int64_t at, enum failure failure)
-{
-	world->calls[place].failure = failure;
-	put_call(world, at, END, place);
-}
-
-static struct sim_step *step_at(struct sim_world *world, int64_t now)
-{
-	return sim_tally_step(world->tally, world->scenario, now);
-}
-
-/* An outage of the last server is on. */
-static bool is_failing(const struct sim_world *world, int64_t now)
-{
-	for (int i = 0; i < world->scenario->outage_count; i++) {
-		const struct sim_outage *outage = &world->scenario->outages[i];
-
-		if (now >= outage->from && now < outage->until)
-			return true;
-	}
-	return false;
-}
-
-static void count_reached(struct sim_world *world, int server, int64_t now)
-{
-	world->tally->reached_each[server]++;
-	if (server != world->tail)
-		return;
-	world->tally->reached++;
-	world->tally->reached_failing += is_failing(world, now);
-	step_at(world, now)->reached++;
-}
-
-/* Burst of the common packet filters. */
-#define LIMIT_BURST (5 * MT_PER_TOKEN)
-
-static bool is_dropped(struct sim_world *world, const struct sim_call *call, int64_t now)
-{
-	struct bucket_rule rule = { .capacity = LIMIT_BURST, .start = PPM_WHOLE };
-
-	rule.floor = world->callers[call->caller].habits->limit;
-	return rule.floor > 0 && bucket_withdraw(sim_limit_of(world, call), &rule, MT_PER_TOKEN,
-	                                         SIM_BEGINNING + now) < 0;
-}
-
-/* The try leaves the program. */
-static void go(struct sim_world *world, uint32_t place, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	const struct sim_caller *caller = &world->callers[call->caller];
-	const struct sim_server *server = &world->scenario->servers[caller->target];
-	int64_t timeout = caller->habits->timeout;
-	struct sim_answer answer;
-
-	if (is_dropped(world, call, now)) {
-		world->tally->dropped++;
-		end_at(world, place, now + timeout, FAILURE_TIMEOUT);
-		return;
-	}
-	count_reached(world, caller->target, now);
-	answer = sim_server_take(&world->servers[caller->target], world->scenario, caller->target,
-	                         timeout, now, &world->random);
-	if (answer.failure != FAILURE_NONE) {
-		end_at(world, place, answer.at, answer.failure);
-	} else if (server->lock) {
-		put_call(world, now + sim_server_way(server, &world->random), READ, place);
-	} else if (world->callers[SIM_CLIENTS + caller->target].habits) {
-		put_call(world, answer.at, HAND_ON, place);
-		put_call(world, now + timeout, EXPIRE, place);
-	} else {
-		end_at(world, place, answer.at, FAILURE_NONE);
-	}
-}
-
-/* Since when it could have been answered. */
-static int64_t since(const struct sim_world *world, const struct sim_call *call, int64_t now)
-{
-	int64_t since = call->asked_at;
-
-	for (int i = 0; call->loop && i < world->scenario->outage_count; i++)
-		if (world->scenario->outages[i].until <= now)
-			since = greater(since, world->scenario->outages[i].until);
-	return since;
-}
-
-/* A request has been answered, or given up. */
-static void finish(struct sim_world *world, uint32_t place, bool good, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-
-	if (call->caller < SIM_CLIENTS) {
-		if (good) {
-			world->tally->served++;
-			world->tally->last_served = now;
-			step_at(world, now)->served++;
-		} else {
-			world->tally->given_up++;
-		}
-		sim_tally_delay(world->tally, now - since(world, call, now));
-	} else if (call->parent != SIM_NOBODY &&
-	           world->calls[call->parent].serial == call->parent_serial) {
-		const struct sim_server *server =
-		    &world->scenario->servers[call->caller - SIM_CLIENTS];
-
-		end_at(world, call->parent, now + server->latency,
-		       good ? FAILURE_NONE : FAILURE_STATUS);
-	}
-	if (call->loop)
-		call->connected = true;
-	else
-		sim_call_free(world, place);
-}
-
-/* Its try has failed, or so it was told: what the program does then. */
-static void fail(struct sim_world *world, uint32_t place, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	const struct sim_caller *caller = &world->callers[call->caller];
-	const struct sim_habits *habits = caller->habits;
-
-	caller->failed[call->process] = true;
-	if (!call->loop && habits->tries > 0 && call->try.number >= habits->tries) {
-		finish(world, place, false, now);
-		return;
-	}
-	call->pause = habits->pause.base > 0 ? backoff_delay(&habits->pause, call->try.number - 1,
-	                                                     call->pause, &world->random)
-	                                     : 0;
-	put_call(world, now + call->pause, TRY, place);
-}
-
-/* How long it is held: on the way back until a moment of its own. Else all would keep step with
- * each other for ever, which a machine's scheduling does not let them. */
-static int64_t hold_of(struct sim_world *world, const struct sim_call *call, int64_t now)
-{
-	int64_t hold = world->policy->policy.hold;
-	bool returns = sim_library_returns(sim_unit_of(world, call), SIM_BEGINNING + now);
-
-	return returns ? random_upto(&world->random, hold)
-	               : hold - random_upto(&world->random, hold / 16);
-}
-
-/* The library lets none go. Who does nothing but try again is held for a moment. */
-static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	int64_t hold = world->policy->policy.hold;
-
-	if (call->loop && !held && hold > world->callers[call->caller].habits->pause.base) {
-		put_call(world, now + hold_of(world, call, now), AGAIN, place);
-		return;
-	}
-	world->tally->refused++;
-	step_at(world, now)->refused++;
-	fail(world, place, now);
-}
-
-static void try_now(struct sim_world *world, uint32_t place, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	const struct sim_caller *caller = &world->callers[call->caller];
-
-	world->tally->tries++;
-	call->try.number++;
-	call->try.asked = call->try.number == 1 && caller->habits->asked && !call->loop;
-	call->try.follows =
-	    call->try.number > 1 || (!call->try.asked && caller->failed[call->process]);
-	if (!caller->habits->library || sim_library_begin(sim_unit_of(world, call), world->policy,
-	                                                  &call->try, SIM_BEGINNING + now))
-		go(world, place, now);
-	else
-		refuse(world, place, false, now);
-}
-
-static void ask_again(struct sim_world *world, uint32_t place, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-
-	if (sim_library_again(sim_unit_of(world, call), world->policy, &call->try,
-	                      SIM_BEGINNING + now))
-		go(world, place, now);
-	else
-		refuse(world, place, true, now);
-}
-
-static void end(struct sim_world *world, uint32_t place, enum failure failure, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	struct sim_caller *caller = &world->callers[call->caller];
-
-	call->serial++;
-	if (caller->habits->library)
-		sim_library_end(sim_unit_of(world, call), world->policy, &call->try, failure,
-		                SIM_BEGINNING + now, &world->random);
-	if (failure != FAILURE_NONE) {
-		fail(world, place, now);
-		return;
-	}
-	caller->failed[call->process] = false;
-	finish(world, place, true, now);
-}
-
-static void hand_on(struct sim_world *world, uint32_t place, int64_t now)
-{
-	uint32_t server = (uint32_t)world->callers[world->calls[place].caller].target;
-	struct sim_caller *caller = &world->callers[SIM_CLIENTS + server];
-	uint32_t process = caller->turn++ % (uint32_t)caller->habits->processes;
-	uint32_t mine = sim_call_new(world, SIM_CLIENTS + server, process, now);
-
-	if (mine == SIM_NOBODY)
-		return;
-	world->calls[mine].parent = place;
-	world->calls[mine].parent_serial = world->calls[place].serial;
-	try_now(world, mine, now);
-}
-
-static void read_or_write(struct sim_world *world, uint32_t place, bool writes, int64_t now)
-{
-	struct sim_call *call = &world->calls[place];
-	int target = world->callers[call->caller].target;
-	const struct sim_server *server = &world->scenario->servers[target];
-	int64_t *version = &world->servers[target].version;
-	int64_t back = now + sim_server_way(server, &world->random);
-
-	if (!writes) {
-		call->version = *version;
-		put_call(world, back + sim_server_way(server, &world->random), WRITE, place);
-		return;
-	}
-	end_at(world, place, back, call->version == *version ? FAILURE_NONE : FAILURE_STATUS);
-	if (call->version == *version)
-		++*version;
-}
 
 /* ns until the next request. */
 static int64_t gap(const struct sim_clients *clients, uint64_t *random)
@@ -285,10 +28,10 @@ static void arrive(struct sim_world *world, uint32_t place, int64_t now)
 	if (call == SIM_NOBODY)
 		return;
 	world->tally->requests++;
-	step_at(world, now)->requests++;
+	sim_step_at(world, now)->requests++;
 	if (next < clients->until)
-		put(world, next, ARRIVE, place, 0);
-	try_now(world, call, now);
+		sim_put(world, next, SIM_ARRIVE, place, 0);
+	sim_try_now(world, call, now);
 }
 
 static void want_connection(struct sim_world *world, uint32_t place, int64_t now)
@@ -301,8 +44,8 @@ static void want_connection(struct sim_world *world, uint32_t place, int64_t now
 	call->try.number = 0;
 	call->pause = 0;
 	world->tally->requests++;
-	step_at(world, now)->requests++;
-	put_call(world, now, TRY, place);
+	sim_step_at(world, now)->requests++;
+	sim_put_call(world, now, SIM_TRY, place);
 }
 
 static void lose(struct sim_world *world, uint32_t outage, int64_t now)
@@ -321,14 +64,14 @@ static void begin(struct sim_world *world)
 
 	for (int i = 0; i < scenario->outage_count; i++)
 		if (scenario->outages[i].lose)
-			put(world, scenario->outages[i].from, LOSE, (uint32_t)i, 0);
+			sim_put(world, scenario->outages[i].from, SIM_LOSE, (uint32_t)i, 0);
 	for (int i = 0; i < scenario->clients_count; i++) {
 		const struct sim_clients *clients = &scenario->clients[i];
 
 		if (!clients->loop) {
 			if (clients->rate > 0)
-				put(world, clients->from + gap(clients, &world->random), ARRIVE,
-				    (uint32_t)i, 0);
+				sim_put(world, clients->from + gap(clients, &world->random),
+				        SIM_ARRIVE, (uint32_t)i, 0);
 			continue;
 		}
 		for (int64_t n = 0; n < clients->habits.processes; n++) {
@@ -345,34 +88,15 @@ static void begin(struct sim_world *world)
 
 static void happen(struct sim_world *world, const struct sim_event *event)
 {
-	if (event->what == ARRIVE) {
-		arrive(world, event->who, event->at);
-		return;
-	}
-	if (event->what == LOSE) {
-		lose(world, event->who, event->at);
-		return;
-	}
-	if (world->calls[event->who].serial != event->serial)
-		return;
 	switch (event->what) {
-	case TRY:
-		try_now(world, event->who, event->at);
+	case SIM_ARRIVE:
+		arrive(world, event->who, event->at);
 		break;
-	case AGAIN:
-		ask_again(world, event->who, event->at);
-		break;
-	case END:
-		end(world, event->who, world->calls[event->who].failure, event->at);
-		break;
-	case HAND_ON:
-		hand_on(world, event->who, event->at);
-		break;
-	case EXPIRE:
-		end(world, event->who, FAILURE_TIMEOUT, event->at);
+	case SIM_LOSE:
+		lose(world, event->who, event->at);
 		break;
 	default:
-		read_or_write(world, event->who, event->what == WRITE, event->at);
+		sim_try_happens(world, event);
 		break;
 	}
 }

@@ -117,3 +117,19 @@ struct bucket *sim_limit_of(struct sim_world *world, const struct sim_call *call
 
 	return &caller->limits[call->process % (uint32_t)caller->habits->hosts];
 }
+
+void sim_put(struct sim_world *world, int64_t at, enum sim_what what, uint32_t who, uint32_t serial)
+{
+	if (at < world->scenario->duration)
+		sim_events_put(&world->events, &(struct sim_event) { at, what, who, serial });
+}
+
+void sim_put_call(struct sim_world *world, int64_t at, enum sim_what what, uint32_t call)
+{
+	sim_put(world, at, what, call, world->calls[call].serial);
+}
+
+struct sim_step *sim_step_at(struct sim_world *world, int64_t now)
+{
+	return sim_tally_step(world->tally, world->scenario, now);
+}

@@ -12,6 +12,18 @@
 #define SIM_CALLERS (SIM_CLIENTS + SIM_SERVERS)
 #define SIM_NOBODY  UINT32_MAX
 
+enum sim_what {
+	SIM_ARRIVE,  /* who: clients; their next request */
+	SIM_TRY,     /* who: from here on a call; its next try */
+	SIM_AGAIN,   /* one that was held asks again */
+	SIM_END,     /* its try has ended */
+	SIM_HAND_ON, /* its server has done its own work, and calls the next */
+	SIM_EXPIRE,  /* its client does not wait any longer */
+	SIM_READ,    /* it reads what a lock protects */
+	SIM_WRITE,
+	SIM_LOSE, /* who: an outage; whoever is connected is cut off */
+};
+
 /* A request of a client, or of a server for a request of its own; or a loop. */
 struct sim_call {
 	int64_t asked_at; /* ns */
@@ -59,6 +71,16 @@ void sim_world_free(struct sim_world *world);
 /* A new call of a process of that caller; SIM_NOBODY: there was no memory. */
 uint32_t sim_call_new(struct sim_world *world, uint32_t caller, uint32_t process, int64_t now);
 void sim_call_free(struct sim_world *world, uint32_t call);
+
+/* Has something (enum sim_what) happen at a time, unless the scenario is over by then. */
+void sim_put(struct sim_world *world, int64_t at, enum sim_what what, uint32_t who,
+             uint32_t serial);
+
+/* The same to a call as it is now: if it is at another try by then nothing happens. */
+void sim_put_call(struct sim_world *world, int64_t at, enum sim_what what, uint32_t call);
+
+/* The step that is counted in now. */
+struct sim_step *sim_step_at(struct sim_world *world, int64_t now);
 
 /* The unit that a call's process belongs to, and the packet filter of its host. */
 struct sim_unit *sim_unit_of(struct sim_world *world, const struct sim_call *call);
