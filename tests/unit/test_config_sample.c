@@ -85,6 +85,14 @@ Test(config_sample, every_key_is_in_it)
 	free(text);
 }
 
+/* The page has its lines folded. */
+static void unfold(char *text)
+{
+	for (; *text; text++)
+		if (*text == '\n')
+			*text = ' ';
+}
+
 Test(config_sample, the_manual_has_the_generated_key_list)
 {
 	char *page = slurp("conf/man/retrybudget.5"), *made = printed(print_man_keys);
@@ -94,7 +102,9 @@ Test(config_sample, the_manual_has_the_generated_key_list)
 	cr_assert_not_null(end);
 	start = strchr(start, '\n') + 1;
 	*end = '\0';
-	cr_expect_str_eq(start, made, "renew it: build/retrybudget show --man-keys");
+	unfold(start);
+	unfold(made);
+	cr_expect_str_eq(start, made, "renew it: scripts/check-docs --renew");
 	free(page);
 	free(made);
 }
