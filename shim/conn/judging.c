@@ -14,10 +14,10 @@
 #include "sys/cell.h"
 #include "sys/thread.h"
 
-/* Failover sweep: an address of the name that is not known to be bad, while another is: the one
- * whose failure this answers, or, for who tries addresses side by side (RFC 8305) and has none to
- * answer, the one that failed last. Or a bad address of a name that is well, with which the program
- * begins every sweep. */
+/* Failover among the addresses of one name. Either another address is known to be bad and this one
+ * is not: bad is the one whose failure this attempt answers, or, where it answers none because the
+ * program tries addresses side by side (RFC 8305), the one that failed last. Or this one is bad,
+ * and another is well: the program begins each round of addresses with it. */
 static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
 	const struct destination *destination = try->trial.destination;
@@ -51,9 +51,9 @@ static bool may_be_next(const struct attempt *try)
  * of those at one where 60 % fail one in three thousand is left after as many. */
 #define TRIED_ENOUGH 16
 
-/* Its last two tries were refused, and the destination answers: told no for ever it would hold up
- * its thread's work for longer than a failure does, so that less is served than without any retry.
- * A datagram's sender is told nothing, and goes on. */
+/* We refused its last two tries, and the destination answers. A thread that is refused for ever
+ * loses more time than a failure would cost it, and serves less than without any retry. Datagrams
+ * are left out: their sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
 	return !try->is_datagram && try->answered.number < TRIED_ENOUGH && tries_is_denied(slot) &&

@@ -118,7 +118,8 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 	    !breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
 		goto out;
 	attempt_count(try);
-	/* Whose reply came back on another thread, may be sent again by yet another. */
+	/* A reply that another thread read may be answered by yet another: the request is matched,
+	 * not the thread. */
 	if (try->answered.owner == FAILURE_ANYONE)
 		try->trial.owner = FAILURE_ANYONE;
 	if (fingerprint)

@@ -27,9 +27,9 @@ bool tries_is_denied(uint32_t slot);
 /* True if its last try there failed, not before `since`, and it has done nothing else. */
 bool tries_loop(uint32_t slot, int64_t since);
 
-/* True if it has not tried there within horizon, and its last try somewhere else failed. Of more
- * destinations than are remembered in full a thread sweeps each once in a minute, and now and then
- * one that shares its bit not at all: that is unclear then, and goes within what it answers. */
+/* True if it has not tried there within horizon, and its last try somewhere else failed. Of the
+ * destinations that no longer fit in the thread's words one bit each remembers, for about a minute,
+ * that a try failed: each is swept once in that time, and two that share a bit count as one. */
 bool tries_sweep(uint32_t slot, int64_t horizon, int64_t now);
 
 /* The slow half of tries_heard(). */

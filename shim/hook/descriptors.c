@@ -61,7 +61,8 @@ int dup(int fd)
 	return doubled(fd, real.dup(fd));
 }
 
-/* False if the number goes on as it was, with another socket under it. */
+/* Before `to` is made another number of fd: ends what it was. False: nothing is to end or to be
+ * copied, for a proxy inside this thread's connect puts its own socket in the place of `to`. */
 static inline bool end_under(int fd, int to)
 {
 	if (fd == to || !socket_watched(to))

@@ -2,8 +2,8 @@
 /*
  * The failures are real ones: the kernel is given another address, on this machine, that refuses or
  * that never answers, so that a socket which does not block, its poll and its SO_ERROR say what
- * they would say in an outage. A program of which nothing is asked has no instruction of this on
- * its way: it is put into the table of real calls.
+ * they would say in an outage. It stands in the table of real calls: without the option no call of
+ * the program passes here.
  */
 #include "hook/inject.h"
 

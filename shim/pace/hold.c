@@ -76,7 +76,8 @@ enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now)
 	end = try->over_rate ? wait_for_rate(try, length, began)
 	                     : wait_until(began + length, try->account.budget);
 	*now = monotonic();
-	/* The destination is back. All whom it lets go would else go in the one moment. */
+	/* The destination is back, and ends the holds of all at once: each waits for a moment of
+	 * its own, or they would go together. */
 	if (end == WAIT_RELEASED && *now < began + length) {
 		enum wait_end rest =
 		    wait_until(*now + random_upto(thread_random(), began + length - *now), NULL);

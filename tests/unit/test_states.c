@@ -92,3 +92,37 @@ Test(states, every_one_is_reached_and_every_event_leads_somewhere)
 		cr_expect(leads, "%s", events[event]);
 	}
 }
+
+/* What conn/sockets.h does in line: it leads where the table does, and the same is watched then. */
+Test(states, the_short_cuts_are_moves_of_the_table)
+{
+	static const struct {
+		enum socket_state from;
+		enum socket_event event;
+	} cuts[] = {
+		{ SOCKET_ANSWERED, ON_REQUEST },
+		{ SOCKET_ASKED, ON_REPLY },
+		{ SOCKET_CONNECTING, ON_CONNECTED },
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+		enum socket_state from = cuts[i].from;
+		struct socket_entry start = { .state = (uint8_t)from }, *entry;
+		unsigned int watched, state;
+
+		start.traits = from == SOCKET_CONNECTING ? 0 : TRAIT_SERVED;
+		entry = socket_enter(fd, &start);
+		cr_assert(socket_move(fd, entry, from, cuts[i].event));
+		state = entry->state;
+		watched = socket_watched(fd);
+		entry = socket_enter(fd, &start);
+		if (from == SOCKET_CONNECTING)
+			socket_connected(fd, entry);
+		else
+			cr_assert(socket_exchange(fd, entry, TRAIT_SERVED, from));
+		cr_expect_eq(entry->state, state, "%s", states[from]);
+		cr_expect_eq(socket_watched(fd), watched, "%s", states[from]);
+	}
+	close(fd);
+}
