@@ -46,7 +46,7 @@ static bool log_asked;
 
 static void print_line(const char *name, const char *value)
 {
-	printf("%-12s = %-14s ; ", name, value);
+	printf("%-17s = %-14s ; ", name, value);
 }
 
 /* The mode of a section: its own line, that of its default one, of [retrybudget], or the
