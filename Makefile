@@ -74,8 +74,10 @@ ifeq ($(ELF),no)
 SHIM_FLAGS += -DWITHOUT_LIBELF
 endif
 # nodelete: whoever opened it by dlopen has bound calls to it, and fork handlers are left with libc.
+# max-page-size: so that what lies first in the code (AT_START) begins where fault-around does.
 SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--no-undefined \
-	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
+	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map \
+	      -Wl,-z,max-page-size=65536
 
 # Only this machine's own programs may have a library of TLS, where its headers are.
 header_of   = $(wildcard /usr/include/$(1) /usr/include/*-linux-*/$(1))
@@ -109,7 +111,8 @@ all: $(LIB) $(TOOL) ## build the library and the command
 
 $(LIB): $(HOOK_OBJS) $(ROOM_OBJS) $(B)/exports.map
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) $(SHIM_LINK) -o $@ $(HOOK_OBJS) $(ROOM_OBJS) $(INIH)
+	$(Q)$(CC) $(LDFLAGS) $(SHIM_LINK) -o $@ $(AT_START) $(INIH) -lc \
+		$(filter-out $(AT_START),$(ROOM_OBJS) $(HOOK_OBJS))
 
 $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
@@ -142,6 +145,9 @@ $(B)/exports.map: shim/sys/hooks.def shim/sys/real.h scripts/hooks Makefile | $(
 SELDOM := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/config/*.c shim/region/*.c shim/report/*.c) \
 	  $(addprefix shim/hook/,imports.c inject.c load.c object.c start.c))
 $(SELDOM): SHIM_FLAGS += -Os
+# All of the code that runs at start-up, first in the file: a page that is touched brings the 64 KiB
+# around it (fault-around), and a program that uses no network then has no more than these.
+AT_START = $(SELDOM) $(filter $(B)/obj/shim/sys/%,$(ROOM_OBJS)) $(B)/obj/shim/hook/tls.o
 
 $(B)/obj/shim/%.o: shim/%.c Makefile | $(PREPARED)
 	$(say) CC $<

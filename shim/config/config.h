@@ -70,19 +70,19 @@ struct config {
 	struct log_settings log;
 	struct bucket_rule process;
 	struct fleet_settings fleet;
-	int32_t policy_count, pattern_count;
+	int32_t policy_count, pattern_count, admission_count, listener_count;
 	bool datagrams; /* some policy that is not off says udp = on */
 	bool tls;       /* some policy that is not off says tls = on */
 	uint32_t text_used;
+	struct written_modes written;
+	/* What is long comes last: the rest is one page of memory. */
 	struct policy policies[CONFIG_POLICIES]; /* [0] is [destination default] */
 	char labels[CONFIG_POLICIES][CONFIG_LABEL];
 	struct pattern patterns[CONFIG_PATTERNS];
 	char text[CONFIG_TEXT];
-	int32_t admission_count, listener_count;
 	struct admission_rule admissions[CONFIG_ADMISSIONS];
 	char admission_labels[CONFIG_ADMISSIONS][CONFIG_LABEL];
 	struct listener listeners[CONFIG_LISTENERS];
-	struct written_modes written;
 };
 
 /* What a pattern is held against. Fields that do not apply are NULL or 0. */

@@ -39,11 +39,11 @@ static cell64 claimed_at; /* ns, 0 = nobody is loading */
 /* Read from the environment in the constructor, the only place where getenv() is safe: a program
  * that calls setenv() in one thread moves the list under everybody else. Kept for every load. */
 static struct {
-	char path[PATH_MAX];
 	bool named; /* by the environment: a missing file is worth a complaint */
 	bool secure;
 	bool to_stderr;
 	int32_t mode;
+	char path[PATH_MAX];
 	char overrides[OVERRIDES_MAX];
 } ask;
 
