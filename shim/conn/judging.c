@@ -60,6 +60,26 @@ static bool has_been_denied(const struct attempt *try, uint32_t slot)
 	       answers(try);
 }
 
+/* What those say that share the budget. While the destination answers, what its own command left
+ * unanswered is no proof: with the same arguments a program may do other work. On the way back
+ * from an outage another command is none either: of a farm's not all are remembered. */
+static void gather_lineage(const struct attempt *try, uint32_t slot, bool returns,
+                           struct evidence *evidence)
+{
+	enum lineage lineage =
+	    lineage_of(try->trial.destination, slot, try->account.policy->horizon, try->began);
+	bool answering = allowance_is_answering(&try->account.budget->allowance, try->began);
+
+	if (returns || (LOAD(try->account.budget->streak) > 0 && !answering)) {
+		evidence->stranger = lineage == LINEAGE_STRANGER;
+		evidence->lineage = lineage == LINEAGE_SAME;
+	}
+	if (answering && !returns) {
+		evidence->same_command = lineage == LINEAGE_SAME;
+		evidence->other_command = lineage == LINEAGE_OTHER;
+	}
+}
+
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
 static void gather_evidence(struct attempt *try, uint32_t slot, const struct name_hit *hit,
                             struct evidence *evidence)
@@ -87,13 +107,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =
 	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
-	if (returns || (LOAD(try->account.budget->streak) > 0 &&
-	                !allowance_is_answering(&try->account.budget->allowance, try->began))) {
-		enum lineage lineage = lineage_of(destination, slot, policy->horizon, try->began);
-
-		evidence->stranger = lineage == LINEAGE_STRANGER;
-		evidence->lineage = lineage == LINEAGE_SAME;
-	}
+	gather_lineage(try, slot, returns, evidence);
 }
 
 /* Of a destination that has failed lately. Apart, so that a quiet one needs no frame. */
@@ -109,8 +123,8 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
 	 * all the same if it may. */
-	try->unclear =
-	    try->rule->says == KIND_UNCLEAR && (try->answered.number > 0 || evidence.denied);
+	try->unclear = try->rule->says == KIND_UNCLEAR &&
+	               (try->answered.number > 0 || evidence.denied || evidence.same_command);
 	try->trial.retry =
 	    try->unclear || try->rule->says == KIND_REPEAT ||
 	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));

@@ -204,6 +204,7 @@ void outcome_success(const struct trial *trial)
 
 	if (trial->retry)
 		budget_retry_answered(&account, now - trial->began);
+	lineage_answered(destination);
 	streak = budget_success(&account, now);
 	change = breaker_succeeded(&account.budget->breaker, &account.policy->breaker, trial->probe,
 	                           now);

@@ -23,13 +23,15 @@
 #define ROW_MASK  ((INT64_C(1) << ROW_BITS) - 1)
 #define ROW_SHIFT 20
 
-enum kin { KIN_PROGRAM, KIN_PARENT, KIN_SESSION, KIN_SERVICE, KINDS };
+enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_PARENT, KIN_SESSION, KIN_SERVICE, KINDS };
 
 static uint64_t program, service; /* 0: this process shares nothing; it is of no service */
+static uint64_t command;          /* the program with its arguments */
 static bool named;
 
-/* The destinations that this process has tried while they failed. */
-static struct firsts tried;
+/* The destinations that this process has tried while they failed; and those of them where it has
+ * not been answered since. */
+static struct firsts tried, owed;
 
 static uint64_t hash_of(uint64_t seed, enum kin kind, uint64_t value)
 {
@@ -90,6 +92,21 @@ static uint64_t hash_program(void)
 	return hash ? hash : 1;
 }
 
+/* All arguments, however long: the last one may be what tells two apart. */
+static uint64_t hash_command(uint64_t hash)
+{
+	char part[256];
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return hash;
+	while ((n = real.read(fd, part, sizeof(part))) > 0)
+		hash = hash_bytes(hash, part, (size_t)n);
+	real.close(fd);
+	return hash;
+}
+
 /* The cgroup of a unit that systemd started as a service, not the whole session of a user. */
 static uint64_t hash_service(void)
 {
@@ -109,14 +126,26 @@ void lineage_setup(bool is_named)
 	named = is_named;
 	service = hash_service();
 	program = hash_program();
+	command = hash_command(program);
 }
 
+/* In a share of its own a command is of one lineage, whoever started it. */
 static void kin_of_this(uint64_t kin[KINDS])
 {
 	kin[KIN_PROGRAM] = hash_of(program, KIN_PROGRAM, 0);
-	kin[KIN_PARENT] = hash_of(program, KIN_PARENT, (uint64_t)getppid());
-	kin[KIN_SESSION] = hash_of(program, KIN_SESSION, (uint64_t)getsid(0));
-	kin[KIN_SERVICE] = service ? hash_of(program, KIN_SERVICE, service) : 0;
+	kin[KIN_COMMAND] = named ? hash_of(command, KIN_COMMAND, 0) : 0;
+	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)getppid());
+	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)getsid(0));
+	kin[KIN_SERVICE] = service ? hash_of(command, KIN_SERVICE, service) : 0;
+}
+
+/* Another one's hash is never 0. */
+static bool is_lineage(const uint64_t kin[KINDS], uint64_t hash)
+{
+	for (int kind = KIN_COMMAND; kind < KINDS; kind++)
+		if (kin[kind] == hash)
+			return true;
+	return false;
 }
 
 static uint32_t time_of(int64_t now)
@@ -140,6 +169,7 @@ enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t 
 
 	if (!program || !firsts_note(&tried, slot))
 		return LINEAGE_UNKNOWN;
+	firsts_note(&owed, slot);
 	kin_of_this(kin);
 	for (int i = 0; i < REGION_KIN; i++) {
 		int64_t word = LOAD(destination->kin[i]);
@@ -149,13 +179,10 @@ enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t 
 			continue;
 		if (hash == kin[KIN_PROGRAM])
 			knows_program = true;
-		else if (hash == kin[KIN_PARENT] || hash == kin[KIN_SESSION] ||
-		         hash == kin[KIN_SERVICE])
+		else if (is_lineage(kin, hash))
 			return LINEAGE_SAME;
 	}
-	if (knows_program)
-		return named ? LINEAGE_SAME : LINEAGE_UNKNOWN;
-	return LINEAGE_STRANGER;
+	return knows_program ? LINEAGE_OTHER : LINEAGE_STRANGER;
 }
 
 static void remember(struct destination *destination, uint64_t hash, int64_t now)
@@ -186,12 +213,28 @@ void lineage_failed(struct destination *destination, int64_t now)
 
 	if (!program)
 		return;
-	firsts_note(&tried,
-	            destination_slot(destination)); /* what it tries now is not, by its own story */
+	/* What it tries now is not, by its own story. */
+	firsts_note(&tried, destination_slot(destination));
+	firsts_note(&owed, destination_slot(destination));
 	kin_of_this(kin);
 	for (int kind = 0; kind < KINDS; kind++)
 		if (kin[kind])
 			remember(destination, kin[kind], now);
+}
+
+void lineage_answered(struct destination *destination)
+{
+	uint64_t kin[KINDS];
+
+	if (!program || !firsts_take(&owed, destination_slot(destination)))
+		return;
+	kin_of_this(kin);
+	for (int i = 0; i < REGION_KIN; i++) {
+		int64_t word = LOAD(destination->kin[i]);
+
+		if (word != 0 && is_lineage(kin, (uint64_t)word >> 32))
+			cell_swap(&destination->kin[i], word, 0);
+	}
 }
 
 /* The word of a row: when the last of it was over, in units of 2^20 ns, << 8 | how many. */

@@ -2,9 +2,11 @@
 /*
  * Judging across processes that share a region. A loop may start a process for each attempt, and a
  * farm has many: to each of them its first try is new. So each destination remembers whose attempts
- * failed there: the program, and it together with its parent, its session, and the service (the
- * cgroup of a unit) that it belongs to. A process of the same program and any of these is of the
- * same lineage; in a share that has been given a name the program alone is enough.
+ * failed there and were not answered since: the program, and its command (the program with its
+ * arguments) together with its parent, its session, and the service (the cgroup of a unit) that it
+ * belongs to. A process of the same command and any of these is of the same lineage; in a share
+ * that has been given a name the command alone is enough. Another command is other work, as
+ * another request is.
  *
  * For regions of scope user and host alone. All functions: thread-safe, async-signal-safe.
  */
@@ -15,7 +17,8 @@
 
 enum lineage {
 	LINEAGE_UNKNOWN,  /* nothing is shared, this process has tried before, or nobody can say */
-	LINEAGE_SAME,     /* one of its lineage has failed here */
+	LINEAGE_SAME,     /* one of its lineage has failed here, and none was answered since */
+	LINEAGE_OTHER,    /* none of its lineage has, but others of this program */
 	LINEAGE_STRANGER, /* no process of this program has */
 };
 
@@ -30,6 +33,9 @@ enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t 
 
 /* A try of this process failed, or was refused. */
 void lineage_failed(struct destination *destination, int64_t now);
+
+/* One was answered: nothing of its lineage is owed. */
+void lineage_answered(struct destination *destination);
 
 /* A first try of a process that another one of its lineage had made before was refused. True if
  * it is one of a row, with no more in between than it takes to start a process: they spin. */

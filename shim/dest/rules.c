@@ -16,6 +16,8 @@ APPLIES(other)
 APPLIES(demand)
 APPLIES(stranger)
 APPLIES(lineage)
+APPLIES(same_command)
+APPLIES(other_command)
 APPLIES(sweep)
 APPLIES(other_work)
 APPLIES(denied)
@@ -37,7 +39,11 @@ const struct rule rules[] = {
 	{ "stranger", KIND_NEW, is_stranger,
 	  "another program than those that failed there, of all that share the budget" },
 	{ "lineage", KIND_REPEAT, is_lineage,
-	  "of the same program and parent, session or service another process failed there" },
+	  "the same command of the same parent, session or service failed there" },
+	{ "same-command", KIND_UNCLEAR, is_same_command,
+	  "the same, but the destination answers others" },
+	{ "other-command", KIND_NEW, is_other_command,
+	  "another command than those of this program that failed there, and it answers" },
 	{ "sweep", KIND_NEW, is_sweep, "the next address, or host, of a list after a failure" },
 	{ "other-work", KIND_UNCLEAR, is_other_work,
 	  "this program goes on to other work after its tries" },

@@ -30,7 +30,9 @@ struct evidence {
 	bool again;      /* here failures were mostly followed by the same requests */
 	bool stranger;   /* in a share: the first try of this program since others failed here */
 	bool lineage; /* in a share: the first of a process, another of its lineage failed here */
-	bool loop;    /* the last try of this thread here failed, and it did nothing else */
+	bool same_command;  /* the same, and the destination answers */
+	bool other_command; /* it answers, and other commands of this program have failed here */
+	bool loop;          /* the last try of this thread here failed, and it did nothing else */
 };
 
 struct rule {

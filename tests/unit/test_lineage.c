@@ -15,6 +15,7 @@ static struct {
 #define lineage_setup       acted_lineage_setup
 #define lineage_of          acted_lineage_of
 #define lineage_failed      acted_lineage_failed
+#define lineage_answered    acted_lineage_answered
 #define lineage_spins       acted_lineage_spins
 #define lineage_held        acted_lineage_held
 #define destination_slot(d) 7
@@ -31,7 +32,7 @@ static struct destination here;
 
 static void be(uint64_t of_program, int process, int parent, int session, uint64_t of_service)
 {
-	program = of_program;
+	program = command = of_program;
 	service = of_service;
 	me.process = process;
 	me.parent = parent;
@@ -73,12 +74,56 @@ Test(lineage, is_by_parent_session_or_service, .init = start)
 	be(1, 103, 52, 42, 9);
 	cr_expect_eq(first_try(NOW), LINEAGE_SAME, "a unit's that is restarted");
 	be(1, 104, 53, 43, 0);
-	cr_expect_eq(first_try(NOW), LINEAGE_UNKNOWN, "the same program, somewhere else");
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER, "the same program, somewhere else");
 	be(1, 105, 53, 43, 8);
-	cr_expect_eq(first_try(NOW), LINEAGE_UNKNOWN);
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER);
 	named = true;
-	be(1, 106, 53, 43, 0);
+	lineage_failed(&here, NOW);
+	be(1, 106, 54, 44, 0);
 	cr_expect_eq(first_try(NOW), LINEAGE_SAME, "but in a share of its own");
+}
+
+/* curl of two addresses, say. */
+Test(lineage, of_another_command_is_other_work, .init = start)
+{
+	be(1, 100, 50, 40, 9);
+	lineage_failed(&here, NOW);
+	be(1, 101, 50, 40, 9);
+	command = 7;
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER);
+	lineage_failed(&here, NOW);
+	be(1, 102, 50, 40, 9);
+	cr_expect_eq(first_try(NOW), LINEAGE_SAME, "the first is remembered beside it");
+	be(1, 103, 50, 40, 9);
+	command = 7;
+	cr_expect_eq(first_try(NOW), LINEAGE_SAME);
+	named = true;
+	be(1, 104, 53, 43, 0);
+	command = 8;
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER, "in a share of its own, too");
+}
+
+Test(lineage, that_was_answered_owes_nothing, .init = start)
+{
+	be(1, 100, 50, 40, 9);
+	lineage_failed(&here, NOW);
+	command = 7;
+	lineage_failed(&here, NOW);
+	be(1, 101, 50, 40, 9);
+	cr_expect_eq(first_try(NOW), LINEAGE_SAME);
+	lineage_answered(&here);
+	be(1, 102, 50, 40, 9);
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER, "what comes next is new, of a known program");
+	be(1, 103, 50, 40, 9);
+	command = 7;
+	cr_expect_eq(first_try(NOW), LINEAGE_SAME, "that one is not answered");
+	/* A process that was answered, failed, and was answered. */
+	lineage_answered(&here);
+	lineage_failed(&here, NOW);
+	lineage_answered(&here);
+	be(1, 104, 50, 40, 9);
+	command = 7;
+	cr_expect_eq(first_try(NOW), LINEAGE_OTHER);
 }
 
 Test(lineage, of_another_program_is_a_stranger, .init = start)

@@ -18,6 +18,8 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .demand = true }), "demand");
 	cr_expect_str_eq(why(&(struct evidence) { .stranger = true }), "stranger");
 	cr_expect_str_eq(why(&(struct evidence) { .lineage = true }), "lineage");
+	cr_expect_str_eq(why(&(struct evidence) { .same_command = true }), "same-command");
+	cr_expect_str_eq(why(&(struct evidence) { .other_command = true }), "other-command");
 	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .denied = true }), "denied");
@@ -28,12 +30,12 @@ Test(rules, each_alone_decides)
 
 Test(rules, of_all_combinations_the_first_that_holds_decides)
 {
-	for (int bits = 0; bits < 2048; bits++) {
-		bool held[12] = { [11] = true };
+	for (int bits = 0; bits < 8192; bits++) {
+		bool held[14] = { [13] = true };
 		struct evidence evidence;
 		size_t first = 0;
 
-		for (int i = 0; i < 11; i++)
+		for (int i = 0; i < 13; i++)
 			held[i] = bits >> i & 1;
 		evidence = (struct evidence) { .quiet = held[0],
 			                       .demand = held[1],
@@ -41,11 +43,13 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 			                       .other = held[3],
 			                       .stranger = held[4],
 			                       .lineage = held[5],
-			                       .sweep = held[6],
-			                       .other_work = held[7],
-			                       .denied = held[8],
-			                       .again = held[9],
-			                       .loop = held[10] };
+			                       .same_command = held[6],
+			                       .other_command = held[7],
+			                       .sweep = held[8],
+			                       .other_work = held[9],
+			                       .denied = held[10],
+			                       .again = held[11],
+			                       .loop = held[12] };
 
 		while (!held[first])
 			first++;
@@ -55,7 +59,7 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 
 Test(rules, are_told_from_each_other_and_explained)
 {
-	cr_assert_eq(rule_count, 12);
+	cr_assert_eq(rule_count, 14);
 	for (size_t i = 0; i < rule_count; i++) {
 		cr_expect_gt(strlen(rules[i].reason), 10);
 		for (size_t j = 0; j < i; j++)

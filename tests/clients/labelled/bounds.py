@@ -23,6 +23,10 @@ def least(n):
 PARTLY, WHOLLY = "partly", "wholly"
 HELD_TO = {PARTLY: (0.75, 0.85), WHOLLY: (0.50, 0.92)}  # precision, recall over all clients
 
+# Loops of many processes that share a budget (programs/shares.py), partly failing and in an outage: each
+# process has one try or two, and its arguments say what they are for.
+SHARED = 0.95
+
 # Several pieces of work are under way at once, and each waits before it is tried again. A connect
 # does not say which of them it is for: of two that come at about the same moment the wrong one may
 # be called the retry. That there was one is right; so the number is held to, not which.

@@ -33,6 +33,7 @@ class Client:
     settings: str = ""  # more lines for [retrybudget]
     conditions: tuple = ()  # names; empty: all
     why_not: str = ""  # why a condition is left out
+    shares: bool = False  # many processes with one budget, which have bounds of their own
 
     def units_in(self, condition):
         return self.fewer.get(condition.name, self.units)

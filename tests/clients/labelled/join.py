@@ -22,6 +22,7 @@ class Attempt:
     guess: bool  # the shim said retry
     address: str
     destination: str
+    why: str = ""  # the rule that decided
     line: dict = None  # the witness's
     connection: object = None  # the server's
     unit: str = ""
@@ -72,7 +73,7 @@ def read(records, port):
             tries[thread].append(f["unit"])
         elif event == "attempt":
             attempt = Attempt(order, int(f["pid"]), thread, f["kind"] == "retry",
-                              f.get("addr", ""), f["dest"])
+                              f.get("addr", ""), f["dest"], f.get("why", ""))
             if "addr" not in f:
                 lookups.append(attempt)
             elif f["addr"].endswith(f":{port}"):
@@ -207,7 +208,7 @@ def story(joined, limit=12):
         lines.append(
             f"{(a.began() - began) / 1e6:9.1f} ms thread {a.thread}: unit {a.unit}: a "
             f"{'retry' if a.truth else 'first try'}, called a "
-            f"{'retry' if a.guess else 'first try'}; it failed before at ms: "
+            f"{'retry' if a.guess else 'first try'} by {a.why}; it failed before at ms: "
             f"{', '.join(own) or 'never'}; last failure of any: {last[-1] if last else 'none'}"
         )
     return lines[:limit] + ([f"and {len(lines) - limit} more"] if len(lines) > limit else [])

@@ -37,6 +37,18 @@ class Http:
             )
 
 
+class Git(Http):
+    """The same, to a client that wants a list of references (the "dumb" protocol)."""
+
+    def feed(self, data):
+        head = b"/HEAD HTTP" in self.text + data  # which is no work of its own
+        for unit, reply, last in super().feed(data):
+            body = b"" if head else b"5" * 40 + b"\trefs/heads/main\n"
+            end = b"Content-Length: %d\r\n" % len(body)
+            reply = reply.replace(b"Content-Length: 5\r\n", end).removesuffix(b"done\n") + body
+            yield "" if head else unit, reply, last
+
+
 class Redis:
     """Any command one of whose words is u:UNIT."""
 
@@ -86,5 +98,5 @@ class Lines:
             yield unit, b"done\n", False
 
 
-BY_NAME = {"http": Http, "redis": Redis, "lines": Lines}
+BY_NAME = {"http": Http, "git": Git, "redis": Redis, "lines": Lines}
 BY_NAME.update(dialects.BY_NAME)

@@ -9,6 +9,7 @@ from stage import CONDITIONS
 
 PARTIAL = {c.name for c in CONDITIONS if c.partial}
 WHOLE = {c.name for c in CONDITIONS if c.fail == 1 or c.outage}
+MARKS = ("<!-- tests/clients/labelled/run -k share: --renew -->", "<!-- the end of that -->")
 
 
 def share(value):
@@ -128,6 +129,50 @@ def sum_of(rows, conditions):
     return total
 
 
+def of_shares(done, clients):
+    """What was measured of the loops of many processes."""
+    names = {c.name for c in clients if c.shares}
+    return [r for r in done if r["client"] in names and r["mode"] == "observe"]
+
+
+def shares(done, clients):
+    """They have bounds of their own; returns (passed, failed)."""
+    good = bad = 0
+    for conditions, when in ((PARTIAL, bounds.PARTLY), (WHOLE, bounds.WHOLLY)):
+        total = sum_of(of_shares(done, clients), conditions)
+        for what, value in (("precision", total.precision()), ("recall", total.recall())):
+            fine = value is not None and value >= bounds.SHARED
+            good, bad = good + fine, bad + (not fine)
+            print(f"{'ok' if fine else 'FAIL':4} {what} over the loops of many processes, {when} failing: "
+                  f"{share(value)}, at least {bounds.SHARED}")
+    return good, bad
+
+
+def markdown(done, clients):
+    """The table of tests/README.md."""
+    yield "| loop | tries | precision, partly | recall, partly | precision, outage | recall, outage |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    rows = of_shares(done, clients)
+    named = [(c.name.removeprefix("share: "), [r for r in rows if r["client"] == c.name])
+             for c in clients if c.shares]
+    for name, mine in [*named, ("**all**", rows)]:
+        partly, wholly = sum_of(mine, PARTIAL), sum_of(mine, WHOLE)
+        yield (f"| {name} | {partly.total() + wholly.total()} | {share(partly.precision())} | "
+               f"{share(partly.recall())} | {share(wholly.precision())} | {share(wholly.recall())} |")
+
+
+def renew(path, done, clients):
+    """Writes that table between its marks."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    head, begin, rest = text.partition(MARKS[0])
+    _, end, tail = rest.partition(MARKS[1])
+    if not end:
+        sys.exit(f"labelled: {path} has no place for the table")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join([head + begin, *markdown(done, clients), end + tail]))
+
+
 def overall(done):
     """The whole corpus against its bounds and the goals; returns (passed, failed)."""
     good = bad = 0
@@ -149,9 +194,9 @@ def fallen(done, clients):
     return [c for c in clients if c.name in refused or problems_of(c, done)]
 
 
-def print_all(done, clients, wrong, seconds):
-    """Prints everything; wrong: in what the measure itself fails (selftest.py). Returns the number
-    of failures."""
+def print_all(done, clients, everyone, wrong, seconds):
+    """Prints everything of those of everyone that were measured; wrong: in what the measure itself fails
+    (selftest.py). Returns the number of failures."""
     heading()
     passed, failed = int(not wrong), int(bool(wrong))
     complaints = []
@@ -185,7 +230,10 @@ def print_all(done, clients, wrong, seconds):
     for r in done:
         for what in r["problems"] if r["client"] not in {name for name, _, _ in complaints} else ():
             print(f"seen once: {r['client']}, {r['condition']}: {what}")
-    if len(clients) > 3:
+    if all(c in clients for c in everyone if c.shares):
+        good, bad = shares(done, clients)
+        passed, failed = passed + good, failed + bad
+    if len(clients) == len(everyone):
         good, bad = overall(done)
         passed, failed = passed + good, failed + bad
     print(f"{len(done)} runs in {seconds:.0f} s")

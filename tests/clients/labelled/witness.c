@@ -16,6 +16,8 @@
  *   /.unit/ID   all attempts of this thread from now on are for unit ID, and those of processes
  *               that it starts meanwhile and that say nothing themselves
  *   /.try/ID    the next attempt of this thread that has no unit yet is for unit ID (event loops)
+ * or it has WITNESS_UNIT=ID in its environment: the first of these, said by each process at its
+ * start.
  *
  * Raw system calls only: the shim stands before libc's, and must not see the witness at work.
  * Async-signal-safe; errno is that of the call asked for.
@@ -59,25 +61,6 @@ static void share_count(const char *path)
 		syscall(SYS_close, fd);
 	if (memory != MAP_FAILED)
 		connects = memory;
-}
-
-__attribute__((constructor)) static void start(void)
-{
-	const char *path = getenv("WITNESS_LOG"), *refuse = getenv("WITNESS_REFUSE");
-	const char *shared = getenv("WITNESS_COUNT");
-
-	*(void **)&real_connect = dlsym(RTLD_NEXT, "connect");
-	*(void **)&real_openat = dlsym(RTLD_NEXT, "openat");
-	*(void **)&real_fopen = dlsym(RTLD_NEXT, "fopen");
-	if (refuse &&
-	    sscanf(refuse, "%lu:%lu:%lu", &refuse_port, &refuse_permille, &refuse_seed) != 3)
-		refuse_permille = 0;
-	if (shared && refuse_permille)
-		share_count(shared);
-	if (path && strlen(path) < sizeof(log_address.sun_path)) {
-		log_address.sun_family = AF_UNIX;
-		memcpy(log_address.sun_path, path, strlen(path) + 1);
-	}
 }
 
 struct line {
@@ -131,6 +114,32 @@ static void tell(const struct line *line)
 	syscall(SYS_sendto, fd, line->text, line->used, MSG_NOSIGNAL, &log_address,
 	        sizeof(log_address));
 	syscall(SYS_close, fd);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *path = getenv("WITNESS_LOG"), *refuse = getenv("WITNESS_REFUSE");
+	const char *shared = getenv("WITNESS_COUNT"), *unit = getenv("WITNESS_UNIT");
+	struct line line;
+
+	*(void **)&real_connect = dlsym(RTLD_NEXT, "connect");
+	*(void **)&real_openat = dlsym(RTLD_NEXT, "openat");
+	*(void **)&real_fopen = dlsym(RTLD_NEXT, "fopen");
+	if (refuse &&
+	    sscanf(refuse, "%lu:%lu:%lu", &refuse_port, &refuse_permille, &refuse_seed) != 3)
+		refuse_permille = 0;
+	if (shared && refuse_permille)
+		share_count(shared);
+	if (path && strlen(path) < sizeof(log_address.sun_path)) {
+		log_address.sun_family = AF_UNIX;
+		memcpy(log_address.sun_path, path, strlen(path) + 1);
+	}
+	if (unit) {
+		begin(&line, "event=unit");
+		put_text(&line, " unit=", LINE_MAX_);
+		put_text(&line, unit, 64);
+		tell(&line);
+	}
 }
 
 /* splitmix64 of the seed and the number of this connect: the same in every run. */
