@@ -283,6 +283,7 @@ lab: all $(LAB) ## storms with real programs, bare and under the library, drawn;
 
 check-herd: all $(HERD) ## loops around one server that is down, in shares, and the way back of all
 	tests/herd/run --build $(B)
+	tests/herd/caps --build $(B)
 
 check-herd-long: all $(HERD) ## the same: two hundred, and a minute; and loops that start programs
 	tests/herd/run --build $(B) --whole
