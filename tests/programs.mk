@@ -82,7 +82,7 @@ $(B)/herd/%: tests/herd/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
-FLEET := $(B)/fleet/model
+FLEET := $(B)/fleet/model $(B)/fleet/replay
 $(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) Makefile
 	$(say) LD $@
 	@mkdir -p $(@D)

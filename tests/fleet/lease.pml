@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The protocol of leases (shim/agent/ledger.h, holder.h) for spin: two hosts and a ledger, of which any
+ * request and answer is lost, comes twice, late or in another order; hosts die and come again; the
+ * ledger forgets all, or goes back to what it knew before. A lease lasts LIFE ticks of time.
+ *
+ * Checked in every state: what is free, held and granted on its way is never more than CAPACITY. It
+ * grows by time alone, so that no window of time sees more than CAPACITY and what time adds. And from
+ * every state on, when the faults end: all that anybody held comes back, and who asks gets some.
+ *
+ * tests/fleet/specified runs this, and the broken variants, of which each has to be found.
+ */
+#define HOSTS    2
+#define CAPACITY 2
+#define LIFE     2
+
+#ifdef EARLY /* broken: the ledger forgets a lease before its host does */
+#define KEPT 1
+#else
+#define KEPT LIFE
+#endif
+#ifdef FORGETFUL /* broken: nothing is learnt */
+#define LEARN 0
+#else
+#ifdef HASTY /* broken: learning ends too soon */
+#define LEARN 1
+#else
+#define LEARN LIFE
+#endif
+#endif
+
+/* Of a host. What it holds is void when left is 0. */
+byte life[HOSTS], number[HOSTS], held[HOSTS], left[HOSTS];
+bool waits[HOSTS];  /* for the answer to its last request */
+byte since[HOSTS];  /* ticks since it asked, up to LIFE */
+
+/* Of the ledger: what is free, what may be held by the age of its word, and what it knows of hosts. */
+byte free, learning;
+byte out[LIFE];
+byte k_life[HOSTS], k_number[HOSTS], k_out[HOSTS], k_age[HOSTS];
+
+/* What the ledger knew before. */
+bool b_is;
+byte b_free, b_out[LIFE], b_life[HOSTS], b_number[HOSTS], b_k_out[HOSTS], b_age[HOSTS];
+
+/* On their way. */
+chan requests = [2] of { byte, byte, byte, byte, byte }; /* host, life, number, held, back */
+chan answers = [1] of { byte, byte, byte, byte };         /* host, life, number, granted */
+byte granted; /* in the answer on its way, 0 if none will be taken */
+
+/* What may still happen. */
+byte ticks = TICKS, asks = ASKS, deaths = 1, losses = 1, losing = LOSING;
+
+#define VOID(h) held[h] = (left[h] == 0 -> 0 : held[h])
+#define TAKES(h, l, n) (waits[h] && life[h] == l && number[h] == n && since[h] < LIFE)
+#define SOUND assert(free + held[0] + held[1] + granted <= CAPACITY)
+
+byte h, l, n, a, b, sum, give;
+
+inline tick()
+{
+	printf("TRACE tick\n");
+	for (h : 0 .. HOSTS - 1) {
+		left[h] = (left[h] > 0 -> left[h] - 1 : 0);
+		VOID(h);
+		since[h] = (since[h] < LIFE -> since[h] + 1 : LIFE);
+		k_age[h] = (k_age[h] < LIFE -> k_age[h] + 1 : LIFE);
+		b_age[h] = (b_age[h] < LIFE -> b_age[h] + 1 : LIFE)
+	}
+	if
+	:: answers ? [h, l, n, a] -> answers ? <h, l, n, a>; granted = (TAKES(h, l, n) -> a : 0)
+	:: else
+	fi;
+	/* The ledger in service does this in the other order, and a quarter of a life later: this is as
+	 * early as it may be. */
+	learning = (learning > 0 -> learning - 1 : 0);
+	out[1] = (KEPT > 1 -> out[0] : 0);
+	out[0] = 0;
+	b_out[1] = b_out[0];
+	b_out[0] = 0;
+	if
+	:: learning == 0 && free + out[1] < CAPACITY -> free++
+	:: else
+	fi;
+	h = 0; l = 0; n = 0; a = 0; sum = 0
+}
+
+inline spend(i)
+{
+	held[i]--;
+	printf("TRACE spend %d\n", i)
+}
+
+inline ask(i, gives)
+{
+	number[i]++;
+	waits[i] = true;
+	since[i] = 0;
+	b = (gives && held[i] > 0 -> 1 : 0);
+	granted = 0;
+	printf("TRACE ask %d %d\n", i, b);
+	requests ! i, life[i], number[i], held[i] - b, b;
+#ifndef GREEDY /* broken: what is given back is kept */
+	held[i] = held[i] - b;
+#endif
+	b = 0
+}
+
+inline serve()
+{
+	requests ? h, l, n, a, b;
+	printf("TRACE serve %d %d %d\n", h, l, n);
+	if
+	:: k_life[h] == l + 1 && n <= k_number[h] ->
+#ifdef TWICE /* broken: what comes twice counts twice */
+		free = (free + b <= CAPACITY -> free + b : CAPACITY)
+#endif
+	:: else ->
+		if
+		:: k_life[h] == l + 1 && k_age[h] < KEPT ->
+			out[k_age[h]] = (out[k_age[h]] > k_out[h] -> out[k_age[h]] - k_out[h] : 0);
+			b = (k_out[h] < a + b -> (k_out[h] < a -> 0 : k_out[h] - a) : b);
+			free = (learning == 0 -> free + b : free)
+		:: else
+		fi;
+		out[0] = out[0] + a;
+		sum = out[0] + out[1];
+		free = (sum >= CAPACITY -> 0 : (free + sum > CAPACITY -> CAPACITY - sum : free));
+		give = (learning > 0 -> 0 : free);
+		if /* all, or one */
+		:: give > 1 -> give = 1
+		:: true
+		fi;
+		free = free - give;
+#ifndef UNCOUNTED /* broken: a grant is not counted until its host says that it holds it */
+		out[0] = out[0] + give;
+		k_out[h] = a + give;
+#else
+		k_out[h] = a;
+#endif
+		k_life[h] = l + 1;
+		k_number[h] = n;
+		k_age[h] = 0;
+		if
+		:: nfull(answers) -> answers ! h, l, n, give; granted = (TAKES(h, l, n) -> give : 0)
+		:: full(answers)
+		fi
+	fi;
+	h = 0; l = 0; n = 0; a = 0; b = 0; sum = 0; give = 0
+}
+
+inline hear()
+{
+	answers ? h, l, n, a;
+	if
+#ifdef LATE /* broken: any answer is taken */
+	:: true ->
+#else
+	:: TAKES(h, l, n) ->
+#endif
+		held[h] = held[h] + a;
+#ifdef FROM_NOW /* broken: a lease counts from its answer */
+		left[h] = LIFE;
+#else
+		left[h] = LIFE - since[h];
+#endif
+		VOID(h);
+		waits[h] = false
+	:: else
+	fi;
+	granted = 0;
+	printf("TRACE hear %d %d %d\n", h, l, n);
+	h = 0; l = 0; n = 0; a = 0
+}
+
+inline die(i)
+{
+	printf("TRACE die %d\n", i);
+	life[i]++;
+	number[i] = 0;
+	held[i] = 0;
+	left[i] = 0;
+	waits[i] = false;
+	if
+	:: answers ? [eval(i), l, n, a] -> granted = 0
+	:: else
+	fi
+}
+
+/* Whoever lost it sees that it has not written this ledger, and learns. */
+inline lose_all()
+{
+	printf("TRACE flush\n");
+	out[0] = 0; out[1] = 0;
+	for (h : 0 .. HOSTS - 1) {
+		k_life[h] = 0; k_number[h] = 0; k_out[h] = 0; k_age[h] = 0
+	}
+	h = 0;
+	free = (LEARN > 0 -> 0 : CAPACITY);
+	learning = LEARN
+}
+
+inline remember()
+{
+	printf("TRACE remember\n");
+	b_free = free; b_out[0] = out[0]; b_out[1] = out[1];
+	for (h : 0 .. HOSTS - 1) {
+		b_life[h] = k_life[h]; b_number[h] = k_number[h]; b_k_out[h] = k_out[h]; b_age[h] = k_age[h]
+	}
+	h = 0
+}
+
+inline go_back()
+{
+	printf("TRACE back\n");
+	out[0] = b_out[0]; out[1] = b_out[1];
+	for (h : 0 .. HOSTS - 1) {
+		k_life[h] = b_life[h]; k_number[h] = b_number[h]; k_out[h] = b_k_out[h]; k_age[h] = b_age[h]
+	}
+	h = 0;
+	free = (LEARN > 0 -> 0 : b_free);
+	learning = LEARN
+}
+
+/* Everybody but a host that asks again and again is gone, and nothing is lost any more. */
+inline recover()
+{
+	do
+	:: nempty(requests) -> requests ? h, l, n, a, b
+	:: nempty(answers) -> answers ? h, l, n, a
+	:: empty(requests) && empty(answers) -> break
+	od;
+	h = 0; l = 0; n = 0; a = 0; b = 0; granted = 0;
+	for (give : 0 .. LIFE + LEARN + CAPACITY) {
+		tick()
+	}
+	assert(free == CAPACITY); /* the tokens of the dead have come back */
+	ask(0, false);
+	serve();
+	hear();
+	assert(held[0] > 0) /* who asks gets some: somebody probes */
+}
+
+init {
+	free = CAPACITY;
+	do
+	:: atomic { ticks > 0 -> ticks--; tick(); SOUND }
+	:: atomic { held[0] > 0 -> spend(0); SOUND }
+	:: atomic { held[1] > 0 -> spend(1); SOUND }
+	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(0, true); SOUND }
+	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(0, false); SOUND }
+	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(1, true); SOUND }
+	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(1, false); SOUND }
+	:: atomic { nempty(requests) -> serve(); SOUND }
+	:: atomic { nempty(answers) -> hear(); SOUND }
+	:: atomic { losing > 0 && nempty(requests) -> losing--; /* one that stays comes twice */
+		requests ? h, l, n, a, b;
+		if
+		:: printf("TRACE lost %d %d %d\n", h, l, n)
+		:: empty(requests) -> requests ! h, l, n, a, b; requests ! h, l, n, a, b;
+			printf("TRACE twice %d %d %d\n", h, l, n)
+		fi;
+		h = 0; l = 0; n = 0; a = 0; b = 0 }
+	:: atomic { losing > 0 && nempty(answers) -> losing--; answers ? h, l, n, a; granted = 0;
+		printf("TRACE unheard %d %d %d\n", h, l, n); h = 0; l = 0; n = 0; a = 0 }
+	:: atomic { len(requests) == 2 -> /* the second comes first */
+		requests ? h, l, n, a, b; requests ! h, l, n, a, b; h = 0; l = 0; n = 0; a = 0; b = 0 }
+	:: atomic { deaths > 0 -> deaths--; die(0); SOUND }
+	:: atomic { deaths > 0 -> deaths--; die(1); SOUND }
+#ifndef BACK
+	:: atomic { losses > 0 -> losses--; lose_all(); SOUND }
+#endif
+#ifdef BACK
+	:: atomic { losses > 0 && !b_is -> b_is = true; remember() }
+	:: atomic { losses > 0 && b_is -> losses--; go_back(); SOUND }
+#endif
+	:: atomic { ticks == 0 -> recover(); break }
+	od
+}
