@@ -42,8 +42,9 @@ enum ledger_purse {
 
 enum ledger_status {
 	LEDGER_GOOD,
-	LEDGER_STALE,   /* a request that came later than a younger one: nothing was done */
-	LEDGER_NO_RULE, /* nobody has set one, or it was lost */
+	LEDGER_STALE,     /* a request that came later than a younger one: nothing was done */
+	LEDGER_NO_RULE,   /* nobody has set one, or it was lost */
+	LEDGER_FORGOTTEN, /* somebody has asked to forget it (in Redis only) */
 };
 
 struct purse {
