@@ -85,16 +85,24 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 	      $(if $(call header_of,openssl/ssl.h),,tls_kept tls_plugged) \
 	      $(if $(call header_of,gnutls/gnutls.h),,tls_gnutls))
 
+# The daemon's part of a fleet needs hiredis; without its headers it is left out.
+HIREDIS    ?= $(if $(call header_of,hiredis/async.h),yes,no)
+ifeq ($(HIREDIS),no)
+SHIM_FLAGS += -DWITHOUT_HIREDIS
+NO_AGENT   := fleet fleet_link fleet_tell
+endif
+
 # From the ground up: a room includes itself and those before it (scripts/check-floors).
 ROOMS      := sys budget config region report dest conn pace admission
 ROOM_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(foreach r,$(ROOMS),$(wildcard shim/$(r)/*.c)))
 HOOK_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/hook/*.c))
 TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
-AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/agent/*.c)) \
+AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%.c), \
+	      $(wildcard shim/agent/*.c))) \
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/agent/%.o,fleet_rule holder ledger)
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/agent/%.o,fleet_rule fleet_wire holder ledger)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))
@@ -120,11 +128,12 @@ $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 		$(if $(filter no,$(NCURSES)),,-lncursesw -ltinfo) $(if $(filter no,$(ZLIB)),,-lz) \
 		$(if $(filter no,$(ELF)),,-lelf) -lpthread -lm
 
-daemon: $(B)/retrybudgetd ## build the exporter for Prometheus (libevent)
+daemon: $(B)/retrybudgetd ## build the daemon: exporter (libevent), agent of a fleet (hiredis)
 
 $(B)/retrybudgetd: $(AGENT_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(AGENT_OBJS) $(ROOM_OBJS) $(INIH) -levent
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(AGENT_OBJS) $(ROOM_OBJS) $(INIH) -levent \
+		$(if $(filter no,$(HIREDIS)),,-lhiredis)
 
 # The command looks for the library where it was installed.
 $(B)/obj/shim/tool/library.o: SHIM_FLAGS += -DLIBDIR='"$(LIBDIR)"'

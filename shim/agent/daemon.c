@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * retrybudgetd: what the library counts in all programs of this machine, for Prometheus and for
- * people. It reads; it steers nothing, and no program under the library knows of it.
+ * people; and, where the file has a section [fleet], this machine's part of a fleet's budget. No
+ * program under the library waits for it, or is worse off when it ends.
  */
 #include "agent/collect.h"
+#include "agent/fleet.h"
+#include "agent/notify.h"
 #include "agent/serve.h"
 #include "agent/textfile.h"
 
@@ -18,10 +21,11 @@
 #define DEFAULT_PORT    9465
 #define DEFAULT_MOST    1000
 #define DEFAULT_ROUND   10 /* s */
+#define DEFAULT_CONFIG  "/etc/retrybudget.ini"
 
 static const char usage[] =
     "usage: retrybudgetd [--listen ADDRESS:PORT] [--textfile DIR] [--interval SECONDS]\n"
-    "                    [--max-destinations N] [--once]\n"
+    "                    [--max-destinations N] [--config FILE] [--host NAME] [--once]\n"
     "\n"
     "Serves what libretrybudget counts in the programs of this machine: metrics for\n"
     "Prometheus at /metrics, a status page at /, on 127.0.0.1:9465.\n"
@@ -30,6 +34,8 @@ static const char usage[] =
     "  --textfile DIR          also writes DIR/retrybudget.prom for node_exporter\n"
     "  --interval SECONDS      between two rounds over all processes (10)\n"
     "  --max-destinations N    series that are kept apart, the rest is `other` (1000)\n"
+    "  --config FILE           whose [fleet] says which budget is shared (/etc/retrybudget.ini)\n"
+    "  --host NAME             who this machine is to the fleet (its name and machine-id)\n"
     "  --once                  one round to standard output, or to the textfile, and out\n"
     "  --help, --version\n"
     "\n"
@@ -41,6 +47,7 @@ struct options {
 	const char *textfile;
 	double interval;
 	long most;
+	const char *config, *host;
 	bool once;
 };
 
@@ -104,6 +111,8 @@ static int parse(int argc, char **argv, struct options *options)
 		{ "textfile", required_argument, NULL, 't' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "max-destinations", required_argument, NULL, 'm' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "host", required_argument, NULL, 'H' },
 		{ "once", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -128,6 +137,15 @@ static int parse(int argc, char **argv, struct options *options)
 		case 'm':
 			good = parse_number("--max-destinations", optarg, 1, 100000, &number);
 			options->most = (long)number;
+			break;
+		case 'c':
+			options->config = optarg;
+			break;
+		case 'H':
+			good = *optarg != '\0' && strlen(optarg) < FLEET_HOST;
+			if (!good)
+				wrong("--host", optarg, "a name of up to 63 bytes");
+			options->host = optarg;
 			break;
 		case 'o':
 			options->once = true;
@@ -176,14 +194,36 @@ static void on_signal(evutil_socket_t number, short what, void *arg)
 	event_base_loopbreak(arg);
 }
 
+static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	notify("WATCHDOG=1");
+}
+
+/* NULL: nobody watches, or there is no memory, which the watcher will notice. */
+static struct event *be_watched(struct event_base *base)
+{
+	int64_t us = notify_watchdog() / 2;
+	struct timeval time = { us / 1000000, us % 1000000 };
+	struct event *timer = us > 0 ? event_new(base, -1, EV_PERSIST, on_watchdog, NULL) : NULL;
+
+	if (timer)
+		(void)event_add(timer, &time);
+	return timer;
+}
+
 static int run(struct daemon_state *state)
 {
 	const struct options *options = state->options;
-	struct served served = { &state->totals, &state->round, 1 };
+	static struct fleet fleet;
+	struct served served = { &state->totals, &state->round, &fleet, 1 };
 	struct event_base *base = event_base_new();
 	struct timeval interval = { .tv_sec = (time_t)options->interval };
-	struct event *timer, *terminate, *interrupt;
+	struct event *timer, *terminate, *interrupt, *watchdog;
 	int status = 1;
+	bool has_fleet;
 
 	if (!base)
 		return 1;
@@ -191,12 +231,18 @@ static int run(struct daemon_state *state)
 	timer = event_new(base, -1, EV_PERSIST, on_time, state);
 	terminate = evsignal_new(base, SIGTERM, on_signal, base);
 	interrupt = evsignal_new(base, SIGINT, on_signal, base);
+	watchdog = be_watched(base);
 	if (timer && terminate && interrupt && event_add(timer, &interval) == 0 &&
 	    event_add(terminate, NULL) == 0 && event_add(interrupt, NULL) == 0 &&
+	    fleet_start(&fleet, base, options->config, options->host, &has_fleet) &&
 	    serve_start(base, options->address, options->port, &served)) {
 		(void)one_round(state);
+		notify(has_fleet ? "READY=1\nSTATUS=with a fleet" : "READY=1");
 		status = event_base_dispatch(base) < 0 ? 1 : 0;
 	}
+	fleet_end(&fleet);
+	if (watchdog)
+		event_free(watchdog);
 	if (timer)
 		event_free(timer);
 	if (terminate)
@@ -212,7 +258,8 @@ int main(int argc, char **argv)
 	struct options options = { .address = DEFAULT_ADDRESS,
 		                   .port = DEFAULT_PORT,
 		                   .interval = DEFAULT_ROUND,
-		                   .most = DEFAULT_MOST };
+		                   .most = DEFAULT_MOST,
+		                   .config = DEFAULT_CONFIG };
 	static struct daemon_state state;
 	int status = parse(argc, argv, &options);
 

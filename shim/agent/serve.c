@@ -2,6 +2,7 @@
 /* Requests, and what they are answered. Nothing here changes anything. */
 #include "agent/serve.h"
 
+#include "agent/fleet.h"
 #include "agent/page.h"
 
 #include <event2/buffer.h>
@@ -31,8 +32,24 @@ bool serve_host_is_local(const char *host)
 	return false;
 }
 
+static void write_metrics(const struct served *served, FILE *out)
+{
+	exposition_write(served->totals, served->round, out);
+	fleet_metrics(served->fleet, out);
+}
+
+static void write_page(const struct served *served, FILE *out)
+{
+	page_write(served->totals, served->round, out);
+}
+
+static void write_fleet(const struct served *served, FILE *out)
+{
+	fleet_print(served->fleet, out);
+}
+
 static void answer(struct evhttp_request *request, const struct served *served, const char *type,
-                   void (*write)(const struct totals *, const struct round *, FILE *))
+                   void (*write)(const struct served *, FILE *))
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
 	struct evbuffer *body = evbuffer_new();
@@ -44,7 +61,7 @@ static void answer(struct evhttp_request *request, const struct served *served, 
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
 		goto out;
 	}
-	write(served->totals, served->round, out);
+	write(served, out);
 	if (fclose(out) != 0) {
 		out = NULL;
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
@@ -90,10 +107,12 @@ static void handle(struct evhttp_request *request, void *arg)
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
 	} else if (path && strcmp(path, "/metrics") == 0) {
 		refresh(arg);
-		answer(request, arg, "text/plain; version=0.0.4; charset=utf-8", exposition_write);
+		answer(request, arg, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
 	} else if (path && (strcmp(path, "/") == 0 || !*path)) {
 		refresh(arg);
-		answer(request, arg, "text/html; charset=utf-8", page_write);
+		answer(request, arg, "text/html; charset=utf-8", write_page);
+	} else if (path && strcmp(path, "/fleet") == 0) {
+		answer(request, arg, "text/plain; charset=utf-8", write_fleet);
 	} else {
 		evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 	}

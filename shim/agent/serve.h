@@ -7,10 +7,13 @@
 
 #include <event2/event.h>
 
+struct fleet;
+
 /* What is served: the sums of the last round. */
 struct served {
 	struct totals *totals;
 	struct round *round;
+	const struct fleet *fleet;
 	double oldest; /* s that a round may be old; an older one is made anew first */
 };
 

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One tick: look what the programs want, ask the ledgers whose turn it is, lend what is held. In
+ * trouble a label is asked each sync, in calm each thirtieth, at a moment that is this host's own:
+ * ten thousand hosts that start at once must not ask at once.
+ */
+#include "agent/fleet.h"
+
+#include "config/match.h"
+#include "sys/random.h"
+
+#include <arpa/inet.h>
+#include <hiredis/hiredis.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The stack is our own here, unlike in the shim. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+#define CALM      30             /* syncs */
+#define ADOPTED   (2 * NS_PER_S) /* what cells of an agent before us hold is void then */
+#define LIFE_BITS 52             /* a double holds it */
+
+static const char *const words[FLEET_WORDS] = { "unknown", "good",      "learning",
+	                                        "no-rule", "forgotten", "self" };
+
+const char *fleet_word(enum fleet_word word)
+{
+	return words[word];
+}
+
+int64_t fleet_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return hash ^ hash >> 32;
+}
+
+static void set_word(struct fleet_label *label, enum fleet_word word)
+{
+	if (label->word != word)
+		fprintf(stderr,
+		        "retrybudgetd: event=fleet-label label=%s state=%s was=%s epoch=%lld "
+		        "generation=%lld\n",
+		        label->label, words[word], words[label->word],
+		        (long long)label->holder.epoch, (long long)label->holder.generation);
+	label->word = word;
+}
+
+/* How often it is asked. Rarer than a lease's eighth the ledger would take it for two hosts. */
+static int64_t sync_of(const struct fleet_label *label)
+{
+	int64_t sync = label->fleet->config.fleet.sync;
+
+	return label->rule.generation > 0 ? lesser(sync, label->rule.lifetime * NS_PER_MS / 8)
+	                                  : sync;
+}
+
+static bool to_numbers(const struct redisReply *reply, int64_t *numbers, size_t most, size_t *count)
+{
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > most)
+		return false;
+	*count = reply->elements;
+	for (size_t i = 0; i < *count; i++) {
+		if (reply->element[i]->type != REDIS_REPLY_INTEGER)
+			return false;
+		numbers[i] = reply->element[i]->integer;
+	}
+	return true;
+}
+
+static void on_restored(void *arg, const struct redisReply *reply)
+{
+	struct fleet_label *label = arg;
+
+	if (reply && reply->type == REDIS_REPLY_ERROR)
+		link_note(label->link, link_state_of(reply->str), reply->str);
+}
+
+/* The server has lost the rule that all hosts know. */
+static void restore_rule(struct fleet_label *label)
+{
+	struct wire_call call;
+
+	if (label->rule.generation == 0 ||
+	    !wire_begin(&call, "retrybudget_1_restore", label->fleet->config.fleet.prefix,
+	                label->label, NULL))
+		return;
+	wire_rule(&call, &label->rule);
+	(void)link_call(label->link, on_restored, label, call.count, call.argv, call.lengths);
+}
+
+static void take(struct fleet_label *label, const struct ledger_answer *answer, int64_t now)
+{
+	const int64_t asked = label->holder.asked, lease = label->fleet->config.fleet.lease;
+
+	if (!holder_answer(&label->holder, answer, now))
+		return;
+	label->holder.until = lesser(label->holder.until, asked + lease);
+	label->granted += answer->grant[PURSE_TOKENS];
+	label->answered_at = now;
+	label->failing = greater(answer->failing, 0);
+	label->waiting = answer->waiting;
+	label->good = greater(label->good - label->told_good, 0);
+	label->bad = greater(label->bad - label->told_bad, 0);
+	if (answer->success_age >= 0)
+		label->news_at = greater(asked - answer->success_age * NS_PER_MS, 1);
+	set_word(label, answer->learning ? FLEET_LEARNING : FLEET_GOOD);
+}
+
+static void lend(struct fleet_label *label, int64_t now);
+
+static void on_answer(void *arg, const struct redisReply *reply)
+{
+	struct fleet_label *label = arg;
+	struct ledger_answer answer;
+	struct fleet_rule rule;
+	int64_t numbers[32], now = fleet_now(), took = now - label->holder.asked;
+	size_t count = 0;
+	bool has_rule = false;
+
+	if (!reply) {
+		label->lost++;
+		holder_lose(&label->holder);
+		return;
+	}
+	if (reply->type == REDIS_REPLY_ERROR) {
+		enum link_state state = link_state_of(reply->str);
+
+		holder_lose(&label->holder);
+		label->lost++;
+		/* Behind a name there may be another server by now. */
+		if (state == LINK_READONLY || state == LINK_PASSWORD || state == LINK_LOADING)
+			link_fail(label->link, state, reply->str);
+		else
+			link_note(label->link, state, reply->str);
+		return;
+	}
+	if (!to_numbers(reply, numbers, sizeof(numbers) / sizeof(*numbers), &count) ||
+	    !wire_answer(numbers, count, &answer, &rule, &has_rule)) {
+		holder_lose(&label->holder);
+		link_note(label->link, LINK_STRANGE, "an answer that is none");
+		return;
+	}
+	label->link->streak = 0;
+	link_note(label->link, took > label->fleet->config.fleet.sync ? LINK_SLOW : LINK_UP, "");
+	if (has_rule)
+		label->rule = rule;
+	take(label, &answer, now);
+	if (answer.status == LEDGER_NO_RULE) {
+		set_word(label, FLEET_NO_RULE);
+		restore_rule(label);
+	} else if (answer.status == LEDGER_FORGOTTEN) {
+		set_word(label, FLEET_FORGOTTEN);
+		label->rule = (struct fleet_rule) { 0 };
+	}
+	lend(label, now);
+}
+
+/* A loop that asks a thousand times wants no thousand tokens: its backoff lets few go. What was
+ * spent lately, twice, and one for each cell that waits, so that who spends it all gets more. */
+static int64_t wants_of(const struct fleet_label *label, const struct demand_label *demand)
+{
+	return lesser(demand->wanted * FLEET_TOKEN,
+	              2 * label->recent + demand->waiting * FLEET_TOKEN);
+}
+
+static void ask(struct fleet_label *label, const struct demand_label *demand, int64_t now)
+{
+	const int64_t wants[PURSES] = { wants_of(label, demand), demand->waiting > 0 };
+	struct fleet *fleet = label->fleet;
+	struct ledger_ask ask;
+	struct wire_call call;
+
+	holder_ask(&label->holder, wants, now, &ask);
+	ask.good = label->told_good = label->good;
+	ask.bad = label->told_bad = label->bad;
+	if (demand->success_at > 0)
+		ask.success_age = greater(now - demand->success_at, 0) / NS_PER_MS;
+	label->asked_at = now;
+	label->requests++;
+	if (!wire_sync(&call, fleet->config.fleet.prefix, label->label, fleet->host, &ask,
+	               label->rule.generation) ||
+	    !link_call(label->link, on_answer, label, call.count, call.argv, call.lengths))
+		holder_lose(&label->holder);
+}
+
+/* All cells of the label get their part of what is held now. A host that holds nothing, or does
+ * not know its part, lives by the reserve. */
+static void lend(struct fleet_label *label, int64_t now)
+{
+	struct holder *holder = &label->holder;
+	struct lease_grant grant;
+	bool lives;
+
+	holder_expire(holder, now);
+	lives = now < holder->until &&
+	        (label->word == FLEET_GOOD || holder->held[PURSE_TOKENS] >= FLEET_TOKEN ||
+	         holder->held[PURSE_PROBES] > 0);
+	grant = (struct lease_grant) { .generation = holder->generation,
+		                       .until = lives ? holder->until : now,
+		                       .tokens = holder->held[PURSE_TOKENS],
+		                       .probes = holder->held[PURSE_PROBES],
+		                       .news_at = label->news_at,
+		                       .failing = label->failing,
+		                       .waiting = label->waiting };
+	(void)demand_lend(&label->fleet->demand, label->label, &grant, now);
+}
+
+/* When nothing comes of a request, the connection is no good: a reply that came later would be
+ * taken for that of another. */
+static bool gave_up(struct fleet_label *label, int64_t now)
+{
+	if (label->holder.asked == 0)
+		return false;
+	if (now - label->holder.asked < greater(2 * sync_of(label), NS_PER_S))
+		return true;
+	link_fail(label->link, LINK_SLOW, "no answer");
+	return true;
+}
+
+static bool is_due(const struct fleet_label *label, int64_t now)
+{
+	const int64_t sync = sync_of(label), since = now - label->asked_at;
+
+	if (label->is_troubled || label->word != FLEET_GOOD)
+		return since >= sync * 3 / 4;
+	return since >= CALM * sync - label->tick * NS_PER_MS;
+}
+
+static void tend(struct fleet_label *label, int64_t now)
+{
+	struct demand_label *demand = demand_of(&label->fleet->demand, label->label);
+	struct holder *holder = &label->holder;
+
+	if (!demand)
+		return;
+	if (label->fleet->rounds == 1)
+		holder_adopt(holder, demand->held, demand->held_probes, now + ADOPTED);
+	holder_spend(holder, PURSE_TOKENS, demand->spent);
+	holder_spend(holder, PURSE_PROBES, demand->probed);
+	holder_expire(holder, now);
+	label->spent += demand->spent;
+	label->recent = greater(demand->spent, label->recent / 2);
+	label->probed += demand->probed;
+	label->good += demand->successes;
+	label->bad += demand->failures;
+	/* Where others wait, a success is news, and worth a request. */
+	label->is_troubled = demand->wanted > 0 || demand->waiting > 0 ||
+	                     holder->held[PURSE_TOKENS] > 0 ||
+	                     (label->waiting > 0 && demand->success_at > label->asked_at);
+	if (label->word != FLEET_SELF && !gave_up(label, now) && label->link->is_ready &&
+	    is_due(label, now))
+		ask(label, demand, now);
+	lend(label, now);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct fleet *fleet = arg;
+	int64_t sync = fleet->config.fleet.sync, now = fleet_now();
+	/* A tenth more or less, so that hosts do not fall into step. */
+	int64_t next = sync - sync / 10 + random_upto(&fleet->random, sync / 5);
+	struct timeval time = { next / NS_PER_S, next % NS_PER_S / 1000 };
+
+	(void)fd;
+	(void)what;
+	fleet->rounds++;
+	if (demand_round(&fleet->demand, now))
+		for (size_t i = 0; i < fleet->label_count; i++)
+			tend(&fleet->labels[i], now);
+	(void)event_add(fleet->timer, &time);
+}
+
+/* The server that keeps a label's ledger is of that label: its retries would be lent by itself. */
+static bool is_itself(const struct fleet_label *label)
+{
+	const struct config *config = &label->fleet->config;
+	const struct server *server = &label->link->server;
+	char path[sizeof(server->host) + 8];
+	uint8_t address[16] = { [10] = 0xff, [11] = 0xff };
+	struct target target = { .name = server->host, .port = server->port };
+	int pattern;
+
+	if (server->port == 0) {
+		snprintf(path, sizeof(path), "unix:%s", server->host);
+		target.name = path;
+	} else if (inet_pton(AF_INET, server->host, address + 12) == 1 ||
+	           inet_pton(AF_INET6, server->host, address) == 1) {
+		target.address = address;
+		target.name = NULL;
+	}
+	pattern = pattern_find(config, &target);
+	return pattern >= 0 &&
+	       strcmp(config->labels[config->patterns[pattern].policy], label->label) == 0;
+}
+
+static void start_label(struct fleet *fleet, struct fleet_label *label, const char *name)
+{
+	*label = (struct fleet_label) {
+		.fleet = fleet,
+		.link = &fleet->links[hash_of(name) % fleet->link_count],
+		.holder = { .life =
+		                (int64_t)(random_next(&fleet->random) >> (64 - LIFE_BITS)) | 1 },
+	};
+	memcpy(label->label, name, sizeof(label->label));
+	label->tick =
+	    random_upto(&fleet->random, (CALM - 1) * fleet->config.fleet.sync / NS_PER_MS / 2);
+	if (is_itself(label))
+		set_word(label, FLEET_SELF);
+}
+
+/* Its name, and what tells it from others of that name. */
+static void name_host(struct fleet *fleet, const char *host)
+{
+	char name[48] = "", id[64] = "";
+	FILE *file;
+
+	if (host) {
+		snprintf(fleet->host, sizeof(fleet->host), "%s", host);
+	} else {
+		(void)gethostname(name, sizeof(name) - 1);
+		file = fopen("/etc/machine-id", "re");
+		if (file) {
+			(void)!fgets(id, sizeof(id), file);
+			fclose(file);
+		}
+		snprintf(fleet->host, sizeof(fleet->host), "%s-%08x", name,
+		         (unsigned int)(hash_of(id) & UINT32_MAX));
+	}
+	for (char *at = fleet->host; *at; at++)
+		if (*at <= ' ' || *at > '~' || *at == '{' || *at == '}')
+			*at = '_';
+}
+
+static void complain(void *arg, const char *file, int line, const char *message)
+{
+	(void)arg;
+	fprintf(stderr, "retrybudgetd: %s:%d: %s\n", file, line, message);
+}
+
+static bool start_links(struct fleet *fleet)
+{
+	const char *list = fleet->config.fleet.redis;
+	struct server server;
+
+	while (fleet->link_count < SERVERS_MOST && server_next(&list, &server)) {
+		struct fleet_link *link = &fleet->links[fleet->link_count++];
+
+		*link = (struct fleet_link) { .server = server,
+			                      .settings = &fleet->config.fleet,
+			                      .base = fleet->base,
+			                      .random = random_next(&fleet->random) };
+	}
+	return fleet->link_count > 0;
+}
+
+bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
+                 bool *is_wanted)
+{
+	struct timeval soon = { 0 };
+
+	*is_wanted = false;
+	*fleet = (struct fleet) { .base = base };
+	if (config_read(&fleet->config, file, true, complain, NULL) < 0)
+		return true;
+	if (getentropy(&fleet->random, sizeof(fleet->random)) < 0)
+		fleet->random = (uint64_t)fleet_now() ^ (uint64_t)getpid() << 32;
+	name_host(fleet, host);
+	if (!start_links(fleet))
+		return true;
+	fleet->labels = calloc(CONFIG_POLICIES, sizeof(*fleet->labels));
+	fleet->timer = event_new(base, -1, 0, on_tick, fleet);
+	if (!fleet->labels || !fleet->timer || !demand_start(&fleet->demand, &fleet->config)) {
+		fprintf(stderr, "retrybudgetd: no memory for the fleet\n");
+		return false;
+	}
+	for (size_t i = 0; i < fleet->demand.label_count; i++)
+		start_label(fleet, &fleet->labels[fleet->label_count++],
+		            fleet->demand.labels[i].label);
+	if (fleet->label_count == 0)
+		return true;
+	for (size_t i = 0; i < fleet->link_count; i++)
+		if (!link_start(&fleet->links[i]))
+			return false;
+	*is_wanted = true;
+	soon.tv_usec = random_upto(&fleet->random, 200000);
+	return event_add(fleet->timer, &soon) == 0;
+}
+
+void fleet_end(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->link_count; i++)
+		link_end(&fleet->links[i]);
+	if (fleet->timer)
+		event_free(fleet->timer);
+	demand_end(&fleet->demand);
+	free(fleet->labels);
+	fleet->labels = NULL;
+	fleet->label_count = fleet->link_count = 0;
+}

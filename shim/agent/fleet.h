@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * This host's part of a fleet's budget: what its programs want is asked of the ledgers in Redis,
+ * and what those lend goes into the programs' regions (host_demand.h). Whatever fails here, the
+ * programs see no more than a lease that runs out.
+ */
+#ifndef RETRYBUDGET_AGENT_FLEET_H
+#define RETRYBUDGET_AGENT_FLEET_H
+
+#include "agent/fleet_link.h"
+#include "agent/fleet_wire.h"
+#include "agent/holder.h"
+#include "agent/host_demand.h"
+
+#include <stdio.h>
+
+#define FLEET_HOST 64
+
+/* What a label is up to, beside its server's state. */
+enum fleet_word {
+	FLEET_UNKNOWN, /* not asked yet, or not answered */
+	FLEET_GOOD,
+	FLEET_LEARNING, /* the ledger was lost, or is new */
+	FLEET_NO_RULE,  /* `retrybudget fleet set` was never said, or its rule was lost */
+	FLEET_FORGOTTEN,
+	FLEET_SELF, /* the destination is the server that keeps the ledger: none is asked */
+	FLEET_WORDS,
+};
+
+struct fleet;
+
+struct fleet_label {
+	struct fleet *fleet;
+	struct fleet_link *link;
+	char label[CONFIG_LABEL];
+	struct holder holder;
+	struct fleet_rule rule; /* as the ledger told it last */
+	enum fleet_word word;
+	int64_t tick;                  /* ms of the phase in which it is asked */
+	int64_t asked_at, answered_at; /* ns, of the last */
+	int64_t good, bad;             /* outcomes not yet told */
+	int64_t told_good, told_bad;   /* in the request on its way */
+	bool is_troubled;
+	int64_t recent; /* mt: spent in a round lately */
+	/* News, as the ledger told them last. */
+	int64_t news_at; /* ns, CLOCK_BOOTTIME; 0: none */
+	int64_t failing, waiting;
+	/* Sums. */
+	int64_t requests, lost, granted, spent, probed;
+};
+
+struct fleet {
+	struct config config;
+	char host[FLEET_HOST];
+	struct event_base *base;
+	struct event *timer;
+	struct demand demand;
+	struct fleet_link links[SERVERS_MOST];
+	size_t link_count;
+	struct fleet_label *labels;
+	size_t label_count;
+	uint64_t random;
+	int64_t rounds;
+};
+
+/* Begins, as the file's [fleet] says. host: how the ledgers know this machine, NULL: by its name
+ * and number. False, with a message: it cannot. *is_wanted: there is a server and a label. */
+bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
+                 bool *is_wanted);
+void fleet_end(struct fleet *fleet);
+
+const char *fleet_word(enum fleet_word word);
+
+/* fleet_tell.c: the state, by lines for `retrybudget fleet`, and for Prometheus. */
+void fleet_print(const struct fleet *fleet, FILE *out);
+void fleet_metrics(const struct fleet *fleet, FILE *out);
+
+int64_t fleet_now(void); /* ns, CLOCK_BOOTTIME */
+
+#endif
