@@ -75,13 +75,14 @@ static void begin(struct sim_world *world)
 			continue;
 		}
 		for (int64_t n = 0; n < clients->habits.processes; n++) {
-			uint32_t call =
-			    sim_call_new(world, (uint32_t)i, (uint32_t)n, clients->from);
+			int64_t start =
+			    clients->from + n * clients->spread / clients->habits.processes;
+			uint32_t call = sim_call_new(world, (uint32_t)i, (uint32_t)n, start);
 
 			if (call == SIM_NOBODY)
 				return;
 			world->calls[call].loop = true;
-			want_connection(world, call, clients->from);
+			want_connection(world, call, start);
 		}
 	}
 }

@@ -31,7 +31,7 @@ struct sim_habits {
 struct sim_clients {
 	char name[SIM_NAME];
 	struct sim_habits habits;
-	int64_t rate, from, until;
+	int64_t rate, from, until, spread;
 	int32_t loop, even;
 };
 

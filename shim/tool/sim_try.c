@@ -164,7 +164,8 @@ void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
 
 	world->tally->tries++;
 	call->try.number++;
-	call->try.asked = call->try.number == 1 && caller->habits->asked && !call->loop;
+	call->try.asked =
+	    call->try.number == 1 && caller->habits->asked && !call->again && !call->loop;
 	call->try.follows =
 	    call->try.number > 1 || (!call->try.asked && caller->failed[call->process]);
 	if (!caller->habits->library || sim_library_begin(sim_unit_of(world, call), world->policy,
@@ -213,6 +214,7 @@ static void hand_on(struct sim_world *world, uint32_t place, int64_t now)
 		return;
 	world->calls[mine].parent = place;
 	world->calls[mine].parent_serial = world->calls[place].serial;
+	world->calls[mine].again = world->calls[place].again || world->calls[place].try.number > 1;
 	sim_try_now(world, mine, now);
 }
 

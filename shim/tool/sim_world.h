@@ -35,6 +35,7 @@ struct sim_call {
 	uint32_t serial;                /* grows with every try: what is late finds another */
 	uint32_t next_free;
 	enum failure failure; /* how the try under way will end */
+	bool again;           /* its request has been asked for before: that is no new demand */
 	bool loop, connected;
 };
 

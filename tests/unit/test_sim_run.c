@@ -158,6 +158,28 @@ Test(sim_run, loops_are_cut_off_and_come_back)
 	cr_expect_geq(metric[SIM_RECOVERY], 0);
 }
 
+#define MANY                                                                                       \
+	"[scenario]\nduration = 10s\n[clients]\nloop = on\nprocesses = 50\nlibrary = "             \
+	"off\n[server]\n"
+
+Test(sim_run, loops_may_begin_one_after_the_other)
+{
+	const double *metric = play(MANY, NULL, NULL);
+
+	cr_expect_eq(metric[SIM_PEAK], 50, "%g", metric[SIM_PEAK]);
+	metric = play(MANY, "clients.spread", "5s");
+	cr_expect_eq(metric[SIM_PEAK], 10, "%g", metric[SIM_PEAK]);
+	cr_expect_eq(metric[SIM_SERVED], 1);
+}
+
+/* c is asked by b, under the library: b's retries are no new demand. */
+Test(sim_run, a_request_that_is_asked_again_is_no_new_demand)
+{
+	const double *metric = play(CHAIN, "server.b.library", "on");
+
+	cr_expect_lt(metric[SIM_AMPLIFICATION], 1.5, "%g", metric[SIM_AMPLIFICATION]);
+}
+
 Test(sim_run, equal_seeds_equal_results)
 {
 	double first[3][SIM_METRICS];
