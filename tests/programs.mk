@@ -94,7 +94,7 @@ $(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,agent/fair agent/
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^) $(INIH)
-LAB := $(B)/lab/server $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns
+LAB := $(B)/lab/server $(B)/lab/loop $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns $(B)/clients/dns
 $(B)/lab/%: tests/lab/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)

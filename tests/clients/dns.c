@@ -3,7 +3,7 @@
  * A name server on 127.0.0.1:53 that fails on order. What it knows with `mode ok` is in zone.h. Key
  * of the journal: the query type (1 = A, 28 = AAAA).
  *
- * Usage: dns ok|servfail|nxdomain|refused|silent
+ * Usage: dns ok|servfail|nxdomain|refused|nodata|silent
  * Orders on stdin: mode MODE | count TYPE SINCE | times TYPE SINCE
  */
 #include "control.h"
@@ -17,11 +17,10 @@
 static const struct {
 	const char *name;
 	int rcode;
-} modes[] = { { "ok", ZONE_OK },
-	      { "servfail", ZONE_SERVFAIL },
-	      { "nxdomain", ZONE_NXDOMAIN },
-	      { "refused", ZONE_REFUSED },
-	      { "silent", ZONE_SILENT } };
+} modes[] = {
+	{ "ok", ZONE_OK },           { "servfail", ZONE_SERVFAIL }, { "nxdomain", ZONE_NXDOMAIN },
+	{ "refused", ZONE_REFUSED }, { "nodata", ZONE_NODATA },     { "silent", ZONE_SILENT }
+};
 
 static int rcode;
 
@@ -54,7 +53,7 @@ int main(int argc, char **argv)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (argc != 2 || !set_mode(argv[1])) {
-		(void)fputs("usage: dns ok|servfail|nxdomain|refused|silent\n", stderr);
+		(void)fputs("usage: dns ok|servfail|nxdomain|refused|nodata|silent\n", stderr);
 		return 2;
 	}
 	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -20,6 +20,7 @@ enum {
 	ZONE_NXDOMAIN = 3,
 	ZONE_REFUSED = 5,
 	ZONE_SILENT = -1,
+	ZONE_NODATA = 256, /* well, but with nothing in it */
 };
 
 enum { ZONE_A = 1, ZONE_CNAME = 5, ZONE_AAAA = 28 };
@@ -79,7 +80,7 @@ static inline size_t zone_answer(unsigned char *packet, size_t length, size_t ro
 		code = ZONE_FORMERR;
 	else if (zone_label_is(label, "silent"))
 		code = ZONE_SILENT;
-	else if (zone_label_is(label, "nodata"))
+	else if (code == ZONE_NODATA || zone_label_is(label, "nodata"))
 		addresses = 0;
 	else if (zone_label_is(label, "six"))
 		six = true;
@@ -87,6 +88,8 @@ static inline size_t zone_answer(unsigned char *packet, size_t length, size_t ro
 		addresses = 3;
 	if (code < 0)
 		return 0;
+	if (code == ZONE_NODATA)
+		code = ZONE_OK;
 	packet[2] = 0x84 | (packet[2] & 1); /* answer, authoritative, recursion as asked for */
 	packet[3] = (unsigned char)(0x80 | code);
 	memset(packet + 6, 0, 6); /* no records; an EDNS record of the query is not repeated */

@@ -15,6 +15,7 @@
  *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
  *   -w every thread wants one connection and asks until it has it; the line says when
  *   -c COUNT jobs in all, one after the other
+ *   -j the pause doubles from try to try, and each is drawn between nothing and that
  */
 #include "work.h"
 
@@ -43,7 +44,7 @@ static int target_count, threads = 1, tries = 1;
 static double rate, seconds = 5, pause_between, storm_pause, started;
 static long jobs_in_all;
 static char storm[64];
-static bool failover, all, warm;
+static bool failover, all, warm, jitter;
 static atomic_long next_job, line_count, begun[128], ended[128];
 static struct line {
 	char kind, error[14];
@@ -68,12 +69,24 @@ static bool over(void)
 	return seconds_now() > started + seconds;
 }
 
+static void pause_before(int try)
+{
+	static _Thread_local unsigned int seed;
+	double pause = pause_between;
+	if (jitter) {
+		if (!seed)
+			seed = (unsigned int)(seconds_now() * 1e9);
+		pause *= (double)(1 << (try < 12 ? try - 1 : 11)) * rand_r(&seed) / RAND_MAX;
+	}
+	pause_ms(pause);
+}
+
 static const char *with_tries(const struct target *target, const char *path, int *kept)
 {
 	const char *error = NULL;
 	for (int i = 0; tries == 0 || i < tries; i++) {
 		if (i)
-			pause_ms(pause_between);
+			pause_before(i);
 		error = ask(target->name, path, &way, kept);
 		if (!error || (i && over()))
 			break;
@@ -171,7 +184,7 @@ static void parse_target(const char *text)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:")) >= 0;) {
+	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:j")) >= 0;) {
 		switch (c) {
 		case 'n':
 			threads = atoi(optarg);
@@ -220,6 +233,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			jobs_in_all = atol(optarg);
+			break;
+		case 'j':
+			jitter = true;
 			break;
 		case 'g':
 			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);

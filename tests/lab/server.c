@@ -8,8 +8,11 @@
  *   ok        answers
  *   hang      takes requests, and never answers those
  *   refuse    does not listen
+ *   cut       the same, and resets whoever is connected
  *   fail=P    hangs up on P of 100 requests instead of an answer
  *   slow=MS   answers each so much later
+ *
+ * A connection is kept unless its request says that it is to be closed.
  *
  * Prints "ready" once it listens (or would, if it begins by refusing). At the end of its input it
  * prints a line for each tenth of a second: answered, answered in vain (the client was gone),
@@ -54,6 +57,7 @@ static struct phase phases[PHASES];
 static int phase_count, phase, listener = -1, epoll, port;
 static double rate, began, owed, ticked;
 static unsigned int most_waiting, head, tail;
+static bool is_open[MOST];
 static struct wait queue[MOST];
 static uint32_t generation[MOST];
 static char *requests[MOST]; /* by descriptor: what has been read of it, until it is queued */
@@ -91,6 +95,7 @@ static void end(int fd, bool reset)
 	free(requests[fd]);
 	requests[fd] = NULL;
 	generation[fd]++;
+	is_open[fd] = false;
 	close(fd);
 }
 
@@ -114,12 +119,17 @@ static void start_listening(void)
 
 static void enter_phase(void)
 {
-	if (is("refuse") && listener >= 0) {
+	bool refuses = is("refuse") || is("cut");
+
+	if (refuses && listener >= 0) {
 		close(listener);
 		listener = -1;
-	} else if (!is("refuse") && listener < 0) {
+	} else if (!refuses && listener < 0) {
 		start_listening();
 	}
+	for (int fd = 0; fd < MOST && is("cut"); fd++)
+		if (is_open[fd])
+			end(fd, true);
 }
 
 static void accept_all(void)
@@ -132,6 +142,7 @@ static void accept_all(void)
 			close(fd);
 			continue;
 		}
+		is_open[fd] = true;
 		event.data.fd = fd;
 		epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 	}
@@ -172,6 +183,7 @@ static void read_more(int fd)
 static void answer(const struct wait *next)
 {
 	char path[512] = "", text[1024];
+	bool closes;
 	int n;
 
 	if (generation[next->fd] != next->generation) { /* the work has been done all the same */
@@ -184,14 +196,17 @@ static void answer(const struct wait *next)
 	if (is("fail") && (double)(chance % 10000) < phases[phase].number * 100)
 		return end(next->fd, false);
 	sscanf(requests[next->fd], "%*s %511s", path);
-	n = snprintf(text, sizeof(text),
-	             "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
-	             strlen(path), path);
+	closes = strstr(requests[next->fd], "Connection: close");
+	n = snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n%sContent-Length: %zu\r\n\r\n%s",
+	             closes ? "Connection: close\r\n" : "", strlen(path), path);
 	if (send(next->fd, text, (size_t)n, MSG_NOSIGNAL) == n)
 		bin_now()->answered++;
 	else
 		bin_now()->in_vain++;
-	end(next->fd, false);
+	if (closes)
+		end(next->fd, false);
+	else
+		memset(requests[next->fd], 0, REQUEST);
 }
 
 /* What the time since the last tick allows. */
