@@ -1,102 +1,115 @@
 # SPDX-License-Identifier: MIT
-"""What the storms looked like: a page with a picture of each, drawn by gnuplot, and its numbers."""
+"""The pictures of the storms, drawn by gnuplot: over time, or as bars."""
 
-import html
 import os
-import platform
 import re
 import subprocess
-import time
 
-STYLE = """
-body { font: 16px/1.45 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; }
-table { border-collapse: collapse; font-size: 90%; } td, th { padding: .2em .7em; text-align: right; }
-td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { background: #8881; }
-.bad { color: #b00020; } img, svg { max-width: 100%; height: auto; background: white; }
-@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd; } .bad { color: #ff8a80; } }
-"""
+ATTEMPTS, ANSWERED, GREY = "#d95f02", "#1b9e77", "#777777"
+BARS = ["#d95f02", "#7570b3", "#1b9e77", "#e6ab02", "#66a61e"]
+WIDTH, HEIGHT = 470, 230  # of a panel
 
 
 def smooth(counts, step=10):
-    """Per second, over a second each."""
-    return [(i / 10, sum(counts[i:i + step]) * 10 / step) for i in range(0, len(counts) - step + 1, step)]
+    """Per second, over a second each, at its middle."""
+    return [(i / 10 + step / 20, sum(counts[i:i + step]) * 10 / step)
+            for i in range(0, max(1, len(counts) - step + 1), 2)]
 
 
-def panel(out, scene, variant, found, number, most):
-    """The commands of one panel: what came to the server, and what it answered."""
-    port = str(scene["plot"])
-    files = []
-    for name in ("load", "answered"):
-        path = os.path.join(out, f"plot-{number}-{name}.dat")
-        with open(path, "w", encoding="ascii") as file:
-            for second, rate in smooth(found[name].get(port, [])):
-                file.write(f"{second} {max(rate, 0.1) if scene.get('logarithmic') else rate}\n")
-        files.append(path)
-    lines = [f'set title "{variant}"', "unset label", "unset arrow"]
-    for second, text in scene["marks"]:
-        lines.append(f'set arrow from {second}, graph 0 to {second}, graph 1 nohead lc rgb "#999999" dt 2')
-        lines.append(f'set label "{text}" at {second}, graph 0.95 offset 0.5,0 tc rgb "#666666"')
-    if scene.get("logarithmic"):
-        lines += ["set logscale y", f"set yrange [0.1:{most * 2}]"]
-    else:
-        lines.append(f"set yrange [0:{most * 1.1}]")
-    draw = [f'"{files[0]}" with lines lw 2 lc rgb "#d95f02" title "attempts at the server"',
-            f'"{files[1]}" with lines lw 2 lc rgb "#1b9e77" title "answered"']
+class Drawing:
+    """A picture of several panels, and the files that gnuplot reads for it."""
+
+    def __init__(self, out, name):
+        self.base, self.commands, self.files, self.panels = os.path.join(out, name), [], [], 0
+
+    def data(self, rows):
+        path = f"{self.base}-{len(self.files)}.dat"
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(" ".join(map(str, row)) + "\n" for row in rows)
+        self.files.append(path)
+        return f'"{path}"'
+
+    def panel(self, title, lines, draw):
+        self.panels += 1
+        self.commands += [f'set title "{title}" font ",13"', "unset label", "unset arrow", "unset logscale", *lines,
+                          "plot " + ", ".join(draw)]
+
+    def write(self, columns):
+        """NAME.svg and NAME.png."""
+        rows = (self.panels + columns - 1) // columns
+        for kind, terminal in (("svg", "svg dynamic font 'sans,12' background '#ffffff'"),
+                               ("png", "pngcairo font 'sans,9'")):
+            script = [f"set terminal {terminal} size {WIDTH * columns},{HEIGHT * rows}",
+                      f'set output "{self.base}.{kind}"', f"set multiplot layout {rows},{columns}",
+                      "set grid ytics lc rgb '#dddddd'", "set border 3 lc rgb '#888888'", "set tics nomirror",
+                      "unset key", *self.commands, "unset multiplot"]
+            subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+        for path in self.files:
+            os.unlink(path)
+
+
+def over_time(out, name, scene, found, simulated):
+    """A panel for each variant: what came to the server, what it answered, and the same as simulated (dotted)."""
+    drawing = Drawing(out, name)
+    load, answers = str(scene["plot"]), str(scene.get("answers", scene["plot"]))
+    least = 0.5 if scene.get("logarithmic") else 0
+    series = [("load", load, ATTEMPTS), ("answered", answers, ANSWERED)]
+    most = max(max((rate for _, rate in smooth(one[kind][port])), default=1)
+               for one in found.values() for kind, port, _ in series) or 1
+    for variant, one in found.items():
+        lines = ['set xlabel "seconds" offset 0,0.7 tc rgb "#666666"', 'set ylabel "per second" tc rgb "#666666"',
+                 f"set xrange [0:{one['seconds']}]"]
+        for second, text in scene["marks"]:
+            lines.append(f'set arrow from {second}, graph 0 to {second}, graph 1 nohead lc rgb "#999999" dt 2')
+            lines.append(f'set label "{text}" at {second}, graph 0.96 offset 0.5,0 tc rgb "#666666" font ",10"')
+        lines += (["set logscale y", f"set yrange [{least}:{most * 3}]"] if least else
+                  [f"set yrange [0:{most * 1.15}]"])
+        draw = []
+        if scene.get("capacity"):
+            draw.append(f'{scene["capacity"]} with lines dt 3 lc rgb "{GREY}"')
+        for kind, port, colour in series:
+            for source, style in ((simulated.get(variant), "lw 1.5 dt 3"), (one, "lw 2.5")):
+                if source:
+                    rows = [(second, max(rate, least)) for second, rate in smooth(source[kind][port])]
+                    draw.append(f'{drawing.data(rows)} with lines {style} lc rgb "{colour}"')
+        drawing.panel(variant, lines, draw)
+    drawing.write(2 if len(found) in (1, 2, 4) else 3)
+    kinds = [f'<span style="color:{ATTEMPTS}">&#9644;</span> attempts that reach '
+             + ("the resolver" if scene["plot"] == "dns" else "the server"),
+             f'<span style="color:{ANSWERED}">&#9644;</span> answered']
+    if simulated:
+        kinds.append("&#8943; dotted: the simulator's")
     if scene.get("capacity"):
-        draw.append(f'{scene["capacity"]} with lines dt 3 lc rgb "#555555" title "what it can do"')
-    return [*lines, "plot " + ", ".join(draw)], files
+        kinds.append(f'<span style="color:{GREY}">&#8943;</span> grey: what it can answer, {scene["capacity"]}/s')
+    return kinds
 
 
-def draw(out, name, scene, found):
-    """NAME.svg and NAME.png."""
-    port = str(scene["plot"])
-    most = max(max((rate for _, rate in smooth(one[kind].get(port, [0] * 10))), default=1)
-               for one in found.values() for kind in ("load", "answered")) or 1
-    columns = min(2, len(found))
-    rows = (len(found) + columns - 1) // columns
-    commands, files = [], []
-    for number, (variant, one) in enumerate(found.items()):
-        more, used = panel(out, scene, variant, one, number, most)
-        commands += more
-        files += used
-    for kind, terminal in (("svg", "svg dynamic font 'sans,13'"), ("png", "pngcairo font 'sans,10'")):
-        script = [f"set terminal {terminal} size {500 * columns},{260 * rows}",
-                  f'set output "{os.path.join(out, name)}.{kind}"',
-                  f"set multiplot layout {rows},{columns}", "set grid ytics lc rgb '#dddddd'",
-                  'set xlabel "seconds"', 'set ylabel "per second"', "set key top right",
-                  *commands, "unset multiplot"]
-        subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
-    for path in files:
-        os.unlink(path)
+def bars(out, name, panels):
+    """panels: title, what the bars say, logarithmic, the groups, and for each kind its name and values."""
+    drawing, names = Drawing(out, name), []
+    for title, label, logarithmic, groups, kinds in panels:
+        rows = [[f'"{group}"', *(values[i] for _, values in kinds)] for i, group in enumerate(groups)]
+        path = drawing.data(rows)
+        names = [kind for kind, _ in kinds]
+        most = max(value for _, values in kinds for value in values)
+        lines = ["set style data histogram", "set style histogram clustered gap 1", "set style fill solid border -1",
+                 "set boxwidth 0.9", "set xrange [*:*]", "unset xlabel", f'set ylabel "{label}" tc rgb "#666666"']
+        lines += (["set logscale y", f"set yrange [0.01:{most * 3}]"] if logarithmic else
+                  [f"set yrange [0:{most * 1.1}]"])
+        drawing.panel(title, lines, [f'{path} using (max0(${i + 2})):xtic(1) lc rgb "{BARS[i]}"'
+                                     for i in range(len(kinds))])
+    drawing.commands.insert(0, "max0(x) = x > 0.01 ? x : 0.01")
+    drawing.write(2 if len(panels) != 3 else 3)
+    return [f'<span style="color:{BARS[i]}">&#9632;</span> {kind}' for i, kind in enumerate(names)]
 
 
-def table(rows):
-    heads = list(dict.fromkeys(key for _, row, _ in rows for key in row))
-    lines = ["<table><tr><th></th>" + "".join(f"<th>{html.escape(head)}</th>" for head in heads) + "</tr>"]
-    for variant, row, wrong in rows:
-        cells = "".join(f"<td>{html.escape(str(row.get(head, '')))}</td>" for head in heads)
-        lines.append(f"<tr><td>{html.escape(variant)}</td>{cells}</tr>")
-        lines += [f'<tr><td colspan="{len(heads) + 1}" class="bad">{html.escape(problem)}</td></tr>' for problem in wrong]
-    return "\n".join([*lines, "</table>"])
-
-
-def chapter(out, name, about, scene, found, rows):
-    draw(out, name, scene, found)
+def draw(out, name, scene, found, rows, simulated):
+    """Draws NAME.svg and NAME.png; returns the picture as part of a page, and what its colours say."""
+    if "bars" in scene:
+        legend = bars(out, name, list(scene["bars"]({variant: row for variant, row, *_ in rows})))
+    else:
+        legend = over_time(out, name, scene, found, simulated)
     with open(os.path.join(out, name + ".svg"), encoding="utf-8") as file:
         picture = re.sub(r"^<\?xml.*?\?>|<!DOCTYPE.*?>", "", file.read(), flags=re.S)
     # Several pictures in one page: their names must not meet.
-    picture = re.sub(r'(id="|href="#|url\(#)', rf"\g<1>{name}-", picture)
-    return (f'<h2 id="{name}">{html.escape(scene["title"])}</h2>\n<p>{html.escape(" ".join(about.split()))}</p>\n'
-            f"{picture}\n{table(rows)}\n")
-
-
-def write(out, chapters, options):
-    path = os.path.join(out, "index.html")
-    made = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>The storm lab</title>"
-                   f"<style>{STYLE}</style></head><body>\n<h1>The storm lab</h1>\n"
-                   f"<p>{made} UTC, {os.cpu_count()} cores, {html.escape(platform.release())}; "
-                   f"{'the short form' if options.quick else 'the whole'}. All counted at the servers.</p>\n"
-                   + "\n".join(chapters) + "</body></html>\n")
-    return path
+    return re.sub(r'(id="|href="#|xlink:href=\'#|url\(#)', rf"\g<1>{name}-", picture), legend

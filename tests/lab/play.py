@@ -8,13 +8,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "clients"))
 
-from lab import Helper, die_with_parent, loopback_up, mount  # noqa: E402  (the path had to be set first)
+from lab import MS_BIND, Helper, die_with_parent, loopback_up, mount  # noqa: E402  (the path had to be set first)
 
+QUERY_A = 1  # the resolver's journal
 SLACK = 15  # seconds that clients may take longer than they were told
 
 
@@ -29,25 +31,25 @@ def environment(folder, library, policy, name):
     return found
 
 
-def start(command, folder, environ, **more):
-    return subprocess.Popen(command, cwd=folder, env=environ, stdin=more.pop("stdin", subprocess.DEVNULL),
-                            text=True, preexec_fn=die_with_parent, **more)
-
-
 def work_of(text):
-    """The pieces of work that the clients tell of: milliseconds and ok or an error."""
-    times, errors = [], {}
+    """The pieces of work that the clients tell of: a kind, milliseconds and ok or an error."""
+    times, errors, kinds = [], {}, {}
     for line in text.splitlines():
         words = line.split()
         if len(words) != 3:
             continue
         times.append(float(words[1]))
+        kinds.setdefault(words[0], []).append(float(words[1]))
         if words[2] != "ok":
             errors[words[2]] = errors.get(words[2], 0) + 1
-    times.sort()
     asked = len(times)
-    return {"asked": asked, "ok": asked - sum(errors.values()), "errors": errors,
-            "p50": times[asked // 2] if asked else None,
+    return {"asked": asked, "ok": asked - sum(errors.values()), "errors": errors, **quantiles(times),
+            "by kind": {kind: quantiles(some) for kind, some in kinds.items()}}
+
+
+def quantiles(times):
+    times, asked = sorted(times), len(times)
+    return {"p50": times[asked // 2] if asked else None,
             "p99": times[min(asked - 1, asked * 99 // 100)] if asked else None}
 
 
@@ -60,70 +62,120 @@ def bins(moments, began, seconds):
     return found
 
 
-def play(options, case):
-    """case: servers (commands), hops and clients (each a command, with "library": true or false, and a
-    policy), ports to count, seconds, and before: commands of the machine's own, such as a firewall's."""
-    folder = tempfile.mkdtemp(prefix="retrybudget-lab-")
-    os.chmod(folder, 0o755)
-    loopback_up()
-    mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777")
-    for command in case.get("before", []):
-        subprocess.run(command, check=True)
-    syns = Helper(os.path.join(options.build, "clients", "syns"))
-    servers, hosts, clients = [], [], []
-    for command in case["servers"]:
-        one = start(fill(command, options), folder, environment(folder, None, "", ""),
-                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        if one.stdout.readline().strip() != "ready":
-            raise RuntimeError(f"{command[0]} did not start")
-        servers.append(one)
-    began = time.monotonic_ns()
-    for number, host in enumerate(case.get("hops", [])):
-        library = options.shim if host["library"] else None
-        hosts.append(start(fill(host["command"], options), folder,
-                           environment(folder, library, case["policy"], f"hop{number}")))
-    if hosts:
-        time.sleep(1)
-    for number, client in enumerate(case["clients"]):
-        library = options.shim if client["library"] else None
-        with open(os.path.join(folder, f"client{number}"), "w", encoding="utf-8") as out:
-            clients.append(start(fill(client["command"], options), folder,
-                                 environment(folder, library, client.get("policy", case["policy"]), f"client{number}"),
-                                 stdout=out))
-    end = time.monotonic() + case["seconds"] + SLACK
-    for one in clients:
-        try:
-            one.wait(max(0.1, end - time.monotonic()))
-        except subprocess.TimeoutExpired:
+class Play:
+    """The programs of one case, and what came of them."""
+
+    def __init__(self, options, case):
+        self.options, self.case = options, case
+        self.folder = tempfile.mkdtemp(prefix="retrybudget-lab-")
+        os.chmod(self.folder, 0o755)
+        self.servers, self.hops, self.clients, self.resolver = [], [], [], None
+
+    def filled(self, command):
+        words = {"{B}": self.options.build, "{F}": self.folder, "{L}": HERE}
+        for word in map(str, command):
+            for name, value in words.items():
+                word = word.replace(name, value)
+            yield word
+
+    def start(self, command, library, policy, name, **more):
+        return subprocess.Popen(list(self.filled(command)), cwd=self.folder, text=True,
+                                env=environment(self.folder, self.options.shim if library else None, policy, name),
+                                stdin=more.pop("stdin", subprocess.DEVNULL), preexec_fn=die_with_parent, **more)
+
+    def prepare(self):
+        loopback_up()
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777")
+        for name, text in self.case.get("files", {}).items():
+            with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
+                file.write(text)
+        for command in self.case.get("before", []):
+            subprocess.run(command, check=True)
+        if "dns" in self.case:
+            path = os.path.join(self.folder, "resolv.conf")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
+            mount(path, "/etc/resolv.conf", "", MS_BIND)
+            self.resolver = Helper(os.path.join(self.options.build, "clients", "dns"), self.case["dns"][0][1])
+
+    def start_servers(self):
+        for number, one in enumerate(self.case["servers"]):
+            command, policy = (one["command"], one["policy"]) if isinstance(one, dict) else (one, None)
+            server = self.start(command, policy is not None, policy or "", f"server{number}", stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+            if server.stdout.readline().strip() != "ready":
+                raise RuntimeError(f"{command[0]} did not start")
+            self.servers.append(server)
+
+    def start_programs(self):
+        policy = self.case["policy"]
+        for number, hop in enumerate(self.case.get("hops", [])):
+            self.hops.append(self.start(hop["command"], hop["library"], policy, f"hop{number}"))
+        if self.hops:
+            time.sleep(1)
+        for number, client in enumerate(self.case["clients"]):
+            with open(os.path.join(self.folder, f"client{number}"), "w", encoding="utf-8") as out:
+                self.clients.append(self.start(client["command"], client["library"], policy, f"client{number}",
+                                               stdout=out))
+
+    def do_later(self, began):
+        """What is to happen at a moment: of the resolver, or of the machine."""
+        orders = [(at, self.resolver.ask, f"mode {mode}") for at, mode in self.case.get("dns", [])[1:]]
+        orders += [(at, lambda command: subprocess.run(command, check=True), command)
+                   for at, command in self.case.get("then", [])]
+        for at, call, what in orders:
+            timer = threading.Timer(max(0, at - (time.monotonic_ns() - began) / 1e9), call, [what])
+            timer.daemon = True
+            timer.start()
+
+    def wait(self):
+        end = time.monotonic() + self.case["seconds"] + SLACK
+        for one in self.clients:
+            try:
+                one.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                one.kill()
+                one.wait()
+
+    def work(self):
+        groups = {}
+        for number, client in enumerate(self.case["clients"]):
+            with open(os.path.join(self.folder, f"client{number}"), encoding="utf-8") as file:
+                groups.setdefault(client.get("group", "work"), []).append(file.read())
+        return {group: work_of("".join(texts)) for group, texts in groups.items()}
+
+    def end(self):
+        for one in self.hops:
             one.kill()
             one.wait()
-    lines = []
-    for number in range(len(clients)):
-        with open(os.path.join(folder, f"client{number}"), encoding="utf-8") as file:
-            lines.append(file.read())
-    found = {"seconds": case["seconds"], "load": {}, "answered": {}, "in_vain": {}, "reset": {}, "waiting": {}}
-    groups = {}
-    for client, text in zip(case["clients"], lines):
-        groups.setdefault(client.get("group", "work"), []).append(text)
-    found["work"] = {group: work_of("".join(texts)) for group, texts in groups.items()}
+        shutil.rmtree(self.folder)
+
+
+def play(options, case):
+    """What of a case is optional: hops (between clients and servers, started a second before them), policy, files,
+    dns (moments, and how the resolver answers from then on), before and then (commands of the machine, such as a
+    firewall's; then: with moments). Of commands: {B} the build, {L} this folder, {F} the play's own."""
+    one, seconds = Play(options, case), case["seconds"]
+    one.prepare()
+    syns = Helper(os.path.join(options.build, "clients", "syns"))
+    one.start_servers()
+    began = time.monotonic_ns()
+    one.do_later(began)
+    one.start_programs()
+    one.wait()
+    found = {"seconds": seconds, "load": {}, "answered": {}, "in_vain": {}, "reset": {}, "waiting": {},
+             "work": one.work()}
     for port in case["ports"]:
-        found["load"][port] = bins(syns.times(port), began, case["seconds"])
-    for port, one in zip(case["server_ports"], servers):
-        out, _ = one.communicate()
+        times = one.resolver.times(QUERY_A) if port == "dns" else syns.times(port)
+        found["load"][port] = bins(times, began, seconds)
+    for port, server in zip(case["server_ports"], one.servers):
+        out, _ = server.communicate()
         rows = [list(map(int, line.split())) for line in out.splitlines() if len(line.split()) == 4]
         for place, name in enumerate(("answered", "in_vain", "reset", "waiting")):
-            found[name][port] = [row[place] for row in rows][:int(case["seconds"] * 10)]
-    for one in hosts:
-        one.kill()
-        one.wait()
+            found[name][port] = [row[place] for row in rows][:int(seconds * 10)]
+    one.end()
     syns.process.kill()
-    shutil.rmtree(folder)
     return found
-
-
-def fill(command, options):
-    return [str(word).replace("{B}", options.build).replace("{H}", os.path.join(os.path.dirname(HERE), "harm", "hosts"))
-            for word in command]
 
 
 def main(options):

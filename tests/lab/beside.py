@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""The simulator beside a play: `retrybudget simulate` plays the scenario of the same name with the lab's numbers, and
+what it says is held against what was measured."""
+
+import json
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# How far it may be off: a share of what was measured, or so many (attempts a second, answers a second, seconds).
+SEEDS = 5
+TOLERANCE = {"load": (0.25, 5), "goodput": (0.1, 3), "recovery": (0.25, 4)}
+
+
+def simulate(options, scene, one):
+    """What came of one variant by each of the seeds, as play.py tells it."""
+    return [simulate_once(options, scene, one, seed) for seed in range(1, SEEDS + 1)]
+
+
+def simulate_once(options, scene, one, seed):
+    sim, own = scene["sim"], one["sim"]
+    settings = {**sim["set"], **own.get("set", {}), "scenario.duration": f"{one['seconds']}s",
+                "scenario.step": "100ms", "scenario.seed": seed}
+    command = [os.path.join(options.build, "retrybudget"), "simulate", "--json", "--threads", "1", "--scenario",
+               os.path.join(ROOT, "conf", "scenarios", sim["scenario"] + ".ini")]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
+    for variant in json.loads(done.stdout):
+        if variant["name"] == own["variant"]:
+            steps = variant["steps"]
+            return {"seconds": one["seconds"],
+                    "load": {str(scene["plot"]): [step[2] for step in steps]},
+                    "answered": {str(scene.get("answers", scene["plot"])): [step[1] for step in steps]}}
+    raise RuntimeError(f"{sim['scenario']}.ini has no variant {own['variant']}")
+
+
+def measures(scene, name, found):
+    port = str(scene["plot"])
+    row = {"load": sum(found["load"][port]) / found["seconds"],
+           "goodput": sum(found["answered"][str(scene.get("answers", port))]) / found["seconds"]}
+    if "recovery" in scene:
+        row["recovery"] = scene["recovery"](name, found)
+    return row
+
+
+def is_near(measured, simulated, tolerance):
+    """Is what was measured between the least and the most of the seeds, or as near as the tolerance?"""
+    known = [one for one in simulated if one is not None]
+    if measured is None or not known:
+        return None in simulated if measured is None else measured in simulated
+    share, least = tolerance
+    far = max(min(known) - measured, measured - max(known), 0)
+    return far <= max(share * abs(measured), least)
+
+
+def middle(values):
+    """The median; "never" is more than any."""
+    return sorted(values, key=lambda one: float("inf") if one is None else one)[len(values) // 2]
+
+
+def error(measured, simulated):
+    if measured is None or simulated is None:
+        return "none" if measured is simulated else "not so"
+    return f"{simulated - measured:+.1f}"
+
+
+def tolerance_of(scene):
+    found = {**TOLERANCE, **scene["sim"].get("tolerance", {})}
+    return {what: found[what] for what in found if what != "recovery" or "recovery" in scene}
+
+
+def compare(scene, name, found, simulated):
+    """A row for the report, and what is wrong with it."""
+    tolerance, real = tolerance_of(scene), measures(scene, name, found)
+    seeds = [measures(scene, name, one) for one in simulated]
+    row, wrong = {}, []
+    for what, value in real.items():
+        unit = " s" if what == "recovery" else "/s"
+        sim = [one[what] for one in seeds]
+        show = [("never" if one is None else f"{one:.1f}{unit}") for one in (value, middle(sim))]
+        row[what] = show[0]
+        row[f"{what}, simulated"] = show[1]
+        row[f"{what}, error"] = error(value, middle(sim))
+        if not is_near(value, sim, tolerance[what]):
+            wrong.append(f"simulated {what} {show[1]}, measured {show[0]}: more than {tolerance_text(tolerance[what])} "
+                         "apart")
+    return row, wrong
+
+
+def tolerance_text(tolerance):
+    return f"{tolerance[0]:.0%} and {tolerance[1]:g}"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The report: one page, with what was found on top, and of each storm its picture and its numbers."""
+
+import html
+import os
+import platform
+import time
+
+import pictures
+
+STYLE = """
+body { font: 16px/1.45 system-ui, sans-serif; max-width: 90em; margin: 2em auto; padding: 0 1.5em; color: #222; }
+table { border-collapse: collapse; font-size: 88%; margin: .5em 0 1em; }
+td, th { padding: .2em .8em; text-align: right; vertical-align: bottom; } th { border-bottom: 1px solid #8888; }
+td:first-child, th:first-child { text-align: left; white-space: nowrap; } tr:nth-child(even) { background: #8881; }
+td.words { text-align: left; max-width: 26em; font-size: 90%; }
+table.found td { text-align: left; vertical-align: top;
+  padding: .3em 1.5em .3em .4em; } table.found td.big { font-weight: 600; }
+p { max-width: 60em; } .legend > span { margin-right: 1.5em; white-space: nowrap; }
+.legend { color: #555; font-size: 90%; max-width: none; }
+.bad { color: #b00020; text-align: left !important; } .good { color: #1b7e5a; }
+figure { margin: 0; } svg, img { max-width: 100%; height: auto; background: white; border-radius: 4px; }
+details summary { cursor: pointer; color: #555; }
+@media (prefers-color-scheme: dark) {
+  body { background: #111; color: #ddd; } .bad { color: #ff8a80; } .good { color: #69d2a5; }
+  .legend, details summary { color: #aaa; }
+}
+"""
+
+
+def cell(value):
+    text = str(value)
+    kind = ' class="words"' if len(text) > 20 else ""
+    return f"<td{kind}>{html.escape(text)}</td>"
+
+
+def table(rows):
+    heads = list(dict.fromkeys(key for _, row, *_ in rows for key in row))
+    lines = ["<table><tr><th></th>" + "".join(f"<th>{html.escape(head)}</th>" for head in heads) + "</tr>"]
+    for variant, row, wrong, known in rows:
+        lines.append(f"<tr><td>{html.escape(variant)}</td>{''.join(cell(row.get(head, '')) for head in heads)}</tr>")
+        lines += [f'<tr><td colspan="{len(heads) + 1}" class="bad">{html.escape(problem)}</td></tr>'
+                  for problem in [*wrong, *known]]
+    return "\n".join([*lines, "</table>"])
+
+
+def beside_the_simulator(rows, tolerance):
+    if not rows:
+        return ""
+    bad = sum(bool(wrong or known) for _, _, wrong, known in rows)
+    says = f'<span class="bad">{bad} of {len(rows)} are off</span>' if bad else f"all {len(rows)} within"
+    limits = "; ".join(f"{what} {share:.0%} or {least:g}{' s' if what == 'recovery' else '/s'}"
+                       for what, (share, least) in tolerance.items())
+    return (f"<details{' open' if bad else ''}><summary>Beside the simulator: {says} (whichever is more: {limits})"
+            f"</summary>\n{table(rows)}</details>\n")
+
+
+class Chapter:
+    """What the report says of a scene."""
+
+    def __init__(self, out, name, about, scene, played):
+        self.name, self.scene = name, scene
+        self.rows, self.beside = played["rows"], played["beside"]
+        picture, legend = pictures.draw(out, name, scene, played["found"], self.rows, played["simulated"])
+        self.text = (f'<h2 id="{name}">{html.escape(scene["title"])}</h2>\n'
+                     f"<p>{html.escape(' '.join(about.split()))}</p>\n"
+                     f'<p class="legend">{" ".join(f"<span>{one}</span>" for one in legend)}</p>\n'
+                     f"<figure>{picture}</figure>\n{table(self.rows)}\n"
+                     f"{beside_the_simulator(self.beside, played['tolerance'])}")
+
+    def headline(self):
+        """A row of the table on top: the storm, what it was bare, what the library makes of it."""
+        found = {variant: row for variant, row, *_ in self.rows}
+        bad = sum(bool(wrong) for _, _, wrong, _ in [*self.rows, *self.beside])
+        known = sum(bool(known) for *_, known in self.rows)
+        mark = (f'<td class="bad">{bad} failed</td>' if bad else '<td class="bad">open</td>' if known else
+                '<td class="good">&#10003;</td>')
+        bare, library, *keys = self.scene["headline"]
+        said = "".join("<td>" + "<br>".join(f"{html.escape(text)}: <b>{html.escape(str(found[one].get(key)))}</b>"
+                                            for key, text in keys) + "</td>"
+                       for one in (bare, library))
+        title = f'<a href="#{self.name}">{html.escape(self.scene["title"])}</a>'
+        return f'<tr><td class="big">{title}</td>{said}{mark}</tr>'
+
+
+def write(out, chapters, options):
+    path = os.path.join(out, "index.html")
+    made = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>The storm lab</title>"
+                   '<meta name="viewport" content="width=device-width">'
+                   f"<style>{STYLE}</style></head><body>\n<h1>The storm lab</h1>\n"
+                   "<p>Real programs around servers that fail, without the library and with it. All is counted at the "
+                   f"servers. {made} UTC, {os.cpu_count()} cores, {html.escape(platform.release())}; "
+                   f"{'the short form' if options.quick else 'the whole'}.</p>\n"
+                   '<table class="found"><tr><th>storm</th><th style="text-align:left">bare</th>'
+                   '<th style="text-align:left">under the library</th><th></th></tr>'
+                   + "\n".join(chapter.headline() for chapter in chapters) + "</table>\n"
+                   + "\n".join(chapter.text for chapter in chapters) + "</body></html>\n")
+    return path

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What the scenes are made of: who plays, what is read off a play, and the list of all scenes.
+
+A scene is a function of `quick` that returns what is to be played, once for each of its variants (play.py says what
+a play may have), and `judge`: it says what must be true of them, that the bare one is a storm, and what the library
+makes of it. `sim` of the scene and of a play say how the simulator plays the same (beside.py)."""
+
+PORT, LIVE, TAIL, DNS = 8001, 8002, 8005, "dns"
+scenes = {}
+
+
+def scene(name):
+    def add(make):
+        scenes[name] = make
+        return make
+    return add
+
+
+def pool(options, target, **more):
+    return {"command": ["{B}/harm/pool", *options.split(), *target.split()], "library": False, **more}
+
+
+def loops(count, port, pause_ms, seconds, *name, **more):
+    """Programs that want a connection, and keep it."""
+    one = {"command": ["{B}/lab/loop", port, pause_ms, seconds, *name], "library": False, **more}
+    return [one] * count
+
+
+def server(port, rate, queue, *phases):
+    return ["{B}/lab/server", port, rate, queue, *phases]
+
+
+def per_second(found, name, port, start, end):
+    """The mean of a count at a server between two moments, per second."""
+    count = found[name][str(port)][int(start * 10):int(end * 10)]
+    return sum(count) * 10 / max(1, len(count))
+
+
+def peak(found, port, start=0):
+    """The most that came to a server within a second, from a moment on."""
+    counts = found["load"][str(port)][int(start * 10):]
+    return max((sum(counts[i:i + 10]) for i in range(max(1, len(counts) - 9))), default=0)
+
+
+def back_after(found, port, rate, moment):
+    """Seconds from a moment until the server answers nine of ten that are asked, for three seconds on end, and as
+    much over all that is left; None: it never does."""
+    answered = found["answered"][str(port)]
+    for at in range(int(moment * 10), len(answered) - 29):
+        if min(sum(answered[at:at + 30]) / 30, sum(answered[at:]) / (len(answered) - at)) >= 0.9 * rate / 10:
+            return (at - moment * 10) / 10
+    return None
+
+
+def last_after(found, port, moment, count):
+    """Seconds from a moment until so many were answered after it; None: fewer were."""
+    done = 0
+    for i, n in enumerate(found["answered"][str(port)][int(moment * 10):]):
+        done += n
+        if done >= count:
+            return i / 10
+    return None
+
+
+def text_of(seconds):
+    return "never" if seconds is None else f"{seconds:.1f} s"
