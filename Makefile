@@ -287,9 +287,13 @@ check-harm: all $(HARM) ## what the library does to healthy work and to storms: 
 check-harm-long: all $(HARM) ## the same, all scenes
 	tests/harm/run --build $(B) --long
 
-lab: all $(LAB) ## storms with real programs, bare and under the library, drawn; QUICK=1: in five minutes
+lab: all $(LAB) ## storms with real programs, bare and under the library, drawn; QUICK=1: the short form
 	@scripts/install-deps lab
 	tests/lab/run --build $(B) $(if $(QUICK),--quick) $(SCENE)
+
+check-cycles: all $(LAB) ## what the library might do to itself, by real programs and the simulator
+	@scripts/install-deps lab
+	tests/lab/run --build $(B) --cycles
 
 check-herd: all $(HERD) ## loops around one server that is down, in shares, and the way back of all
 	tests/herd/run --build $(B)

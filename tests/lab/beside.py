@@ -2,6 +2,7 @@
 """The simulator beside a play: `retrybudget simulate` plays the scenario of the same name with the lab's numbers, and
 what it says is held against what was measured."""
 
+import functools
 import json
 import os
 import subprocess
@@ -10,12 +11,20 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # How far it may be off: a share of what was measured, or so many (attempts a second, answers a second, seconds).
 SEEDS = 5
-TOLERANCE = {"load": (0.25, 5), "goodput": (0.1, 3), "recovery": (0.25, 4)}
+TOLERANCE = {"load": (0.25, 5), "goodput": (0.15, 4), "recovery": (0.25, 4)}
 
 
 def simulate(options, scene, one):
     """What came of one variant by each of the seeds, as play.py tells it."""
     return [simulate_once(options, scene, one, seed) for seed in range(1, SEEDS + 1)]
+
+
+@functools.cache  # it plays all variants at once
+def answer(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
+    return json.loads(done.stdout)
 
 
 def simulate_once(options, scene, one, seed):
@@ -26,10 +35,7 @@ def simulate_once(options, scene, one, seed):
                os.path.join(ROOT, "conf", "scenarios", sim["scenario"] + ".ini")]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr}")
-    for variant in json.loads(done.stdout):
+    for variant in answer(tuple(command)):
         if variant["name"] == own["variant"]:
             steps = variant["steps"]
             return {"seconds": one["seconds"],
@@ -85,7 +91,7 @@ def compare(scene, name, found, simulated):
         row[what] = show[0]
         row[f"{what}, simulated"] = show[1]
         row[f"{what}, error"] = error(value, middle(sim))
-        if not is_near(value, sim, tolerance[what]):
+        if tolerance[what] and not is_near(value, sim, tolerance[what]):
             wrong.append(f"simulated {what} {show[1]}, measured {show[0]}: more than {tolerance_text(tolerance[what])} "
                          "apart")
     return row, wrong

@@ -50,7 +50,7 @@ def beside_the_simulator(rows, tolerance):
     bad = sum(bool(wrong or known) for _, _, wrong, known in rows)
     says = f'<span class="bad">{bad} of {len(rows)} are off</span>' if bad else f"all {len(rows)} within"
     limits = "; ".join(f"{what} {share:.0%} or {least:g}{' s' if what == 'recovery' else '/s'}"
-                       for what, (share, least) in tolerance.items())
+                       for what, (share, least) in ((what, far) for what, far in tolerance.items() if far))
     return (f"<details{' open' if bad else ''}><summary>Beside the simulator: {says} (whichever is more: {limits})"
             f"</summary>\n{table(rows)}</details>\n")
 

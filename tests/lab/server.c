@@ -11,6 +11,7 @@
  *   cut       the same, and resets whoever is connected
  *   fail=P    hangs up on P of 100 requests instead of an answer
  *   slow=MS   answers each so much later
+ *   busy      answers with a 503
  *
  * A connection is kept unless its request says that it is to be closed.
  *
@@ -197,9 +198,10 @@ static void answer(const struct wait *next)
 		return end(next->fd, false);
 	sscanf(requests[next->fd], "%*s %511s", path);
 	closes = strstr(requests[next->fd], "Connection: close");
-	n = snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\n%sContent-Length: %zu\r\n\r\n%s",
-	             closes ? "Connection: close\r\n" : "", strlen(path), path);
-	if (send(next->fd, text, (size_t)n, MSG_NOSIGNAL) == n)
+	n = snprintf(text, sizeof(text), "HTTP/1.1 %s\r\n%sContent-Length: %zu\r\n\r\n%s",
+	             is("busy") ? "503 Busy" : "200 OK", closes ? "Connection: close\r\n" : "",
+	             strlen(path), path);
+	if (send(next->fd, text, (size_t)n, MSG_NOSIGNAL) == n && !is("busy"))
 		bin_now()->answered++;
 	else
 		bin_now()->in_vain++;

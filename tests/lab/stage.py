@@ -6,12 +6,12 @@ a play may have), and `judge`: it says what must be true of them, that the bare 
 makes of it. `sim` of the scene and of a play say how the simulator plays the same (beside.py)."""
 
 PORT, LIVE, TAIL, DNS = 8001, 8002, 8005, "dns"
-scenes = {}
+scenes, cycles = {}, {}  # cycles: what the library might do to itself
 
 
-def scene(name):
+def scene(name, to=scenes):
     def add(make):
-        scenes[name] = make
+        to[name] = make
         return make
     return add
 

@@ -15,7 +15,7 @@ def backlog(quick):
     for name, library in (("bare", False), ("library", True)):
         plays[name] = {
             "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "",
-            "busy": 0.25 if library else 0.5,
+            "busy": 0.15 if library else 0.5,
             "servers": [server(PORT, 50, 500, "refuse@0", f"ok@{outage}")],
             "clients": [pool(f"-n {workers} -r {RATE} -t 0 -p 200 -o 1000 -s {seconds}", f"{PORT}=h",
                              library=library)],

@@ -26,7 +26,7 @@ def chain(quick):
     for way, phases in ways.items():
         for name, library in (("bare", ()), ("two hops of five", (3, 4)), ("library", range(5))):
             plays[f"{name}, {way}"] = {
-                "seconds": seconds, "policy": "", "hops": hops(set(library)), "busy": 0.5,
+                "seconds": seconds, "policy": "", "hops": hops(set(library)), "busy": 0.2 if library else 0.5,
                 "ports": [*HOPS, TAIL + 1], "server_ports": [TAIL + 1],
                 "servers": [server(TAIL + 1, 2000, 2000, *phases)],
                 "clients": [pool(f"-n 16 -r 5 -o 10000 -s {seconds}", f"{HOPS[0]}=d")]}

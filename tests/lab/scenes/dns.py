@@ -16,7 +16,7 @@ def dns(quick):
     for way, mode in WAYS.items():
         for name, library in (("bare", False), ("library", True)):
             one = {
-                "seconds": seconds, "ports": [DNS], "server_ports": [PORT], "policy": "", "busy": 0.5,
+                "seconds": seconds, "ports": [DNS], "server_ports": [PORT], "policy": "", "busy": 0.25,
                 "servers": [server(PORT, 1000, 1000, "ok@0")], "dns": [[0, mode], [outage, "ok"]],
                 "clients": loops(count, PORT, 50, seconds, "work.lab", library=library)}
             if mode != "nodata":

@@ -6,7 +6,7 @@ from stage import PORT, last_after, loops, peak, per_second, scene, server, text
 def farm(quick):
     """A hundred processes loop around one dead server, each with a budget of its own, and all with one; then it
     comes back, and can answer a quarter of them in a second, who wait no longer than that."""
-    count, outage, rest = (40, 6, 14) if quick else (100, 30, 40)
+    count, outage, rest = (40, 6, 20) if quick else (100, 30, 40)
     seconds, rate = outage + rest, count // 4
     kinds = {"bare": (False, "", "bare"), "a budget each": (True, "", "per process"),
              "one budget": (True, "[retrybudget]; scope = user", "shared")}
@@ -14,7 +14,7 @@ def farm(quick):
     for name, (library, policy, variant) in kinds.items():
         plays[name] = {
             "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy,
-            "busy": 0.25 if library else 0.75,
+            "busy": 0.15 if library else 0.5,
             "servers": [server(PORT, rate, 1000, "refuse@0", f"ok@{outage}")],
             "clients": loops(count, PORT, 20, seconds, library=library),
             "sim": {"variant": variant}}

@@ -39,7 +39,7 @@ def fifty(quick):
         command = server(PORT, 400, 800, "ok@0", f"hang@{start}", f"ok@{end}")
         drawn = "-j" if jitter else ""
         plays[name] = {
-            "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "", "busy": 0.5,
+            "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "", "busy": 0.25,
             "servers": [{"command": command, "policy": ADMISSION} if admission else command],
             "clients": [pool(f"-n 150 -r {RATE} -t {tries} -p {pause} {drawn} -o 500 -s {seconds}", f"{PORT}=h",
                              library=library) for _ in range(COUNT)],

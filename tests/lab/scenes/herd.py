@@ -15,7 +15,7 @@ def herd(quick):
     for name, (library, policy) in kinds.items():
         plays[name] = {
             "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy,
-            "busy": 0.25 if library else 0.75,
+            "busy": 0.15 if library else 0.5,
             "servers": [server(PORT, rate, 1000, "ok@0", f"cut@{start}", f"ok@{end}")],
             "clients": [one for i in range(count)
                         for one in loops(1, PORT, 50, seconds, "", 5 * i / count, library=library)],

@@ -21,7 +21,7 @@ def partial(quick):
     for share in SHARES:
         for name, (tries, library, policy, variant) in KINDS.items():
             plays[f"{name}, {share} %"] = {
-                "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy, "busy": 0.2,
+                "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy, "busy": 0.1,
                 "servers": [server(PORT, 2000, 2000, f"fail={share}@0")],
                 "clients": [pool(f"-n 32 -r 60 -p 20 {tries} -o 2000 -s {seconds}", f"{PORT}=p", library=library)],
                 "sim": {"variant": variant, "set": {"outage.fails": f"{share}%"}}}

@@ -38,13 +38,13 @@ def today(quick):
     fast = [[2, ["nft", "add", "rule", "ip", "lab", "out", *SYN, *REJECT]],
             [outage + 3, ["nft", "flush", "chain", "ip", "lab", "out"]]]
     kinds = {
-        "nothing": {"sim": {"variant": "nothing"}, "busy": 1},
+        "nothing": {"sim": {"variant": "nothing"}, "busy": 0.3},
         "limit that drops": {"before": [*TABLE, METER, [*OVER, "drop"]],
                              "sim": {"variant": "filter 20/s"}},
-        "limit that rejects": {"before": [*TABLE, METER, [*OVER, *REJECT]], "busy": 1},
-        "fail-fast firewall": {"before": TABLE, "then": fast, "busy": 1},
+        "limit that rejects": {"before": [*TABLE, METER, [*OVER, *REJECT]], "busy": 0.3},
+        "fail-fast firewall": {"before": TABLE, "then": fast, "busy": 0.3},
         "local HAProxy": {"hops": [{"command": ["haproxy", "-db", "-f", "{F}/haproxy.cfg"], "library": False}],
-                          "files": {"haproxy.cfg": HAPROXY}, "busy": 1},
+                          "files": {"haproxy.cfg": HAPROXY}, "busy": 0.3},
         "restart back-off": {},
         "library": {"sim": {"variant": "library"}},
         "library, one share": {"policy": "[retrybudget]; scope = user", "sim": {"variant": "library, one share"}},
@@ -89,7 +89,7 @@ def today(quick):
             "capacity": 12, "marks": [(outage, "back")], "logarithmic": True, "recovery": recovery,
             "headline": ("nothing", "library", ("attempts in the outage /s", "attempts in the outage /s"),
                          ("healthy work /s", "healthy work, of 30/s"), ("back after", "back after")),
-            "sim": {"scenario": "today", "set": {
+            "sim": {"scenario": "today", "tolerance": {"load": (0.5, 10)}, "set": {
                 "clients.loops.processes": LOOPS, "clients.loops.pause": "20ms", "clients.loops.timeout": "1s",
                 "clients.work.rate": f"{WORK}/s", "clients.work.processes": 1, "clients.work.tries": 3,
                 "clients.work.asked": "off", "clients.work.timeout": "1s", "server.capacity": "12/s",
