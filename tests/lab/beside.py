@@ -81,7 +81,8 @@ def tolerance_of(scene):
 
 def compare(scene, name, found, simulated):
     """A row for the report, and what is wrong with it."""
-    tolerance, real = tolerance_of(scene), measures(scene, name, found)
+    tolerance = {**tolerance_of(scene), **scene["plays"][name]["sim"].get("tolerance", {})}
+    real = measures(scene, name, found)
     seeds = [measures(scene, name, one) for one in simulated]
     row, wrong = {}, []
     for what, value in real.items():

@@ -31,7 +31,7 @@ def fifty(quick):
     """Fifty instances at 10,000 requests a second in all, a server that is dead (it says nothing), three immediate
     retries: 900,000 requests too many on paper. Here a tenth of the instances and a fortieth of the traffic;
     conf/scenarios/fifty.ini has the whole. What helps, each alone and all three together."""
-    start, outage, rest = (3, 4, 6) if quick else (5, 30, 15)
+    start, outage, rest = (3, 5, 12) if quick else (5, 30, 15)
     end, rate = start + outage, COUNT * RATE
     seconds = end + rest
     plays = {}

@@ -40,7 +40,8 @@ def today(quick):
     kinds = {
         "nothing": {"sim": {"variant": "nothing"}, "busy": 0.3},
         "limit that drops": {"before": [*TABLE, METER, [*OVER, "drop"]],
-                             "sim": {"variant": "filter 20/s"}},
+                             # By chance it comes back or does not.
+                             "sim": {"variant": "filter 20/s", "tolerance": {"goodput": (0.5, 5), "recovery": None}}},
         "limit that rejects": {"before": [*TABLE, METER, [*OVER, *REJECT]], "busy": 0.3},
         "fail-fast firewall": {"before": TABLE, "then": fast, "busy": 0.3},
         "local HAProxy": {"hops": [{"command": ["haproxy", "-db", "-f", "{F}/haproxy.cfg"], "library": False}],
