@@ -47,17 +47,15 @@ static bool may_be_next(const struct attempt *try)
 	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try);
 }
 
-/* A request that was tried so often in vain fails by itself, and not because its destination does:
- * of those at one where 60 % fail one in three thousand is left after as many. */
-#define TRIED_ENOUGH 16
-
 /* We refused its last two tries, and the destination answers. A thread that is refused for ever
- * loses more time than a failure would cost it, and serves less than without any retry. Datagrams
- * are left out: their sender is told nothing, and goes on. */
+ * loses more time than a failure would cost it, and serves less than without any retry. But what
+ * this thread tries in vain again and again fails by itself, and not because its destination does:
+ * where 60 % fail one thread in two thousand comes so far. Its own failures are counted, and not
+ * the tries of one request: what it does next may be another, and a refusal proves nothing of
+ * either. Datagrams are left out: their sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
-	return !try->is_datagram && try->answered.number < TRIED_ENOUGH && tries_is_denied(slot) &&
-	       answers(try);
+	return !try->is_datagram && tries_is_denied(slot) && !tries_are_vain(slot) && answers(try);
 }
 
 /* What those say that share the budget. While the destination answers, what its own command left

@@ -124,6 +124,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	begins = LOAD(account.budget->streak) <= 0;
 	if (trial->owner == thread_id())
 		tries_failed(destination_slot(destination), now);
+	tries_ended(destination_slot(destination), false);
 	drawn = LOAD(account.budget->drawn_at);
 	budget_failure(&account, trial->retry, trial->began ? trial->began : now, now,
 	               thread_random());
@@ -202,6 +203,7 @@ void outcome_success(const struct trial *trial)
 	int64_t now = monotonic(), began = LOAD(account.budget->began_at), streak;
 	enum breaker_change change;
 
+	tries_ended(destination_slot(destination), true);
 	if (trial->retry)
 		budget_retry_answered(&account, now - trial->began);
 	lineage_answered(destination);

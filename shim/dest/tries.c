@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of 64 bits, one per destination: 16 of its slot + 1, 1 for a try that failed, 2 that count
- * the refusals since one went, 45 of time in units of 2^20 ns. */
+ * the refusals since one went, 4 that count failures since an answer, 41 of time in units of 2^20
+ * ns. */
 #include "dest/tries.h"
 
 #include "dest/demand.h"
@@ -15,7 +16,9 @@
 #define DENIED     (UINT64_C(1) << 45)
 #define DENIALS    (UINT64_C(3) << 45)
 #define UNIT_SHIFT 20
-#define TIME_MASK  (DENIED - 1)
+#define VAIN       (UINT64_C(1) << 41)
+#define VAINS      (UINT64_C(15) << 41)
+#define TIME_MASK  (VAIN - 1)
 
 /* Refusals in a row from which a thread spins, what it may do in between and spin still, and the
  * pause that ends a row. */
@@ -96,7 +99,7 @@ static uint64_t find(uint32_t slot)
 
 void tries_note(uint32_t slot, int64_t now)
 {
-	put(thread_facts.tries, slot, 0, DENIALS, now);
+	put(thread_facts.tries, slot, 0, DENIALS | VAINS, now);
 	if (thread_facts.tried < INT32_MAX)
 		thread_facts.tried++;
 }
@@ -108,7 +111,7 @@ bool tries_is_first(bool any_thread)
 
 void tries_failed(uint32_t slot, int64_t now)
 {
-	put(tries(), slot, STUCK, 0, now);
+	put(tries(), slot, STUCK, VAINS, now);
 	thread_facts.swept = swept(now) | swept_bit(slot);
 	thread_facts.stuck = true;
 }
@@ -117,13 +120,32 @@ void tries_denied(uint32_t slot, int64_t now)
 {
 	uint64_t denials = find(slot) & DENIALS;
 
-	put(tries(), slot, STUCK | (denials < 2 * DENIED ? denials + DENIED : denials), 0, now);
+	put(tries(), slot, STUCK | (denials < 2 * DENIED ? denials + DENIED : denials), VAINS, now);
 	thread_facts.stuck = true;
 }
 
 bool tries_is_denied(uint32_t slot)
 {
 	return (find(slot) & DENIALS) >= 2 * DENIED;
+}
+
+void tries_ended(uint32_t slot, bool well)
+{
+	uint64_t *words = thread_facts.tries;
+
+	for (int i = 0; i < THREAD_TRIES; i++) {
+		if (!is_of(words[i], slot))
+			continue;
+		if (well)
+			words[i] &= ~VAINS;
+		else if ((words[i] & VAINS) != VAINS)
+			words[i] += VAIN;
+	}
+}
+
+bool tries_are_vain(uint32_t slot)
+{
+	return (find(slot) & VAINS) == VAINS;
 }
 
 bool tries_loop(uint32_t slot, int64_t since)

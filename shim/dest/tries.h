@@ -24,6 +24,12 @@ void tries_denied(uint32_t slot, int64_t now);
 /* True if its last two tries there were refused. */
 bool tries_is_denied(uint32_t slot);
 
+/* The thread learned how a try there that went has ended: well, or in vain. */
+void tries_ended(uint32_t slot, bool well);
+
+/* True if fifteen or more of those ended in vain, and none well in between. */
+bool tries_are_vain(uint32_t slot);
+
 /* True if its last try there failed, not before `since`, and it has done nothing else. */
 bool tries_loop(uint32_t slot, int64_t since);
 

@@ -16,6 +16,7 @@
  *   fail=P         closes instead of an answer to P % of the requests
  *   status=CODE    answers so
  *   err=P, busy=P  500 or 503 to P % of the requests
+ *   broken         502 to each path that begins with /d
  *   limit=N        429 with Retry-After: 60 to the Nth request of all
  *   greet=N        a refusal in band, then a close: 1 MySQL 1040, 2 SMTP 421, 3 PostgreSQL 53300,
  *                  4 a TLS alert, 5 HTTP 503
@@ -222,6 +223,8 @@ static void answer(int fd)
 		reply(fd, 500, "", "no");
 	else if (strcmp(phase->what, "busy") == 0 && percent() < phase->number)
 		reply(fd, 503, "", "no");
+	else if (strcmp(phase->what, "broken") == 0 && strncmp(path, "/d", 2) == 0)
+		reply(fd, 502, "", "no");
 	else if (strcmp(phase->what, "limit") == 0 && c->port->requests == phase->number)
 		reply(fd, 429, "Retry-After: 60\r\n", "no");
 	else

@@ -100,6 +100,8 @@ def pools():
               pool("-n 16 -r 300 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail={share}"], failing=share / 100)
     scene("pool/kept-partial", "unclear", "16 threads on kept connections, 20 % of the answers 503",
           pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2)
+    scene("pool/broken-url", "denied", "one server, half of the jobs for a URL that is always 502, 3 tries",
+          pool("-n 8 -r 60 -t 3", f"{LIVE}=h", f"{LIVE}/d=d"), [f"{LIVE}:broken"], quick=True)
     scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
           pool("-n 100 -r 100 -t 1", f"{LIVE}=p"), [f"{LIVE}:refuse,ok@1"], failing=1 / 8, quick=True,
           fixed=True)

@@ -5,6 +5,7 @@
 #include "pace/pace.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
+#include "dest/tries.h"
 #include "conn/settle.h"
 
 TestSuite(feedback, .init = start_shim);
@@ -361,7 +362,7 @@ Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
 }
 
 /* One URL that always fails, where others are answered: its tries must not go on for ever. */
-Test(feedback, who_has_tried_sixteen_times_is_excused_no_more)
+Test(feedback, who_has_failed_fifteen_times_in_a_row_is_excused_no_more)
 {
 	struct server server = serve_troubled();
 	struct allowance *allowance = &destination_at_port(&server)->budget.allowance;
@@ -382,6 +383,27 @@ Test(feedback, who_has_tried_sixteen_times_is_excused_no_more)
 	allowance_answered(allowance, monotonic());
 	for (int i = 0; i < 5; i++)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "its request fails by itself");
+}
+
+/* Refusals prove nothing of a request, nor of what the thread does after it. */
+Test(feedback, who_was_refused_often_is_excused_all_the_same)
+{
+	struct server server = serve_troubled();
+	struct allowance *allowance = &destination_at_port(&server)->budget.allowance;
+	char request[32];
+
+	work_through(&server, 0, 1, 3);
+	for (int i = 0; i < 40; i++) {
+		allowance_answered(allowance, monotonic());
+		cr_assert(denied(&server) == KIND_UNCLEAR || i < 2, "%d", i);
+	}
+	/* Nor do failures, of who is answered now and then. */
+	for (int job = 1; job < 10; job++) {
+		snprintf(request, sizeof(request), "get other_%d\r\n", job);
+		works(&server, request);
+		work_through(&server, 0, 1, 3);
+	}
+	cr_expect_not(tries_are_vain(destination_slot(destination_at_port(&server))));
 }
 
 /* A herd of which each has been refused would come at the first success. */

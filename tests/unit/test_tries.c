@@ -37,6 +37,23 @@ Test(tries, refusals_are_counted_until_one_goes)
 	}
 }
 
+Test(tries, are_vain_after_fifteen_failures_without_an_answer)
+{
+	for (int i = 0; i < 40; i++) {
+		cr_expect_eq(tries_are_vain(3), i >= 15, "after %d", i);
+		tries_note(3, now);
+		tries_denied(3, now);
+		tries_note(3, now);
+		tries_failed(3, now);
+		tries_ended(3, false);
+	}
+	cr_expect_not(tries_are_vain(4), "of another");
+	cr_expect(tries_loop(3, now), "what else is known stays");
+	tries_ended(3, true);
+	cr_expect_not(tries_are_vain(3));
+	cr_expect(tries_loop(3, now));
+}
+
 Test(tries, bytes_of_another_end_it_those_of_the_same_do_not)
 {
 	tries_failed(3, now);
