@@ -100,7 +100,7 @@ static uint64_t find(uint32_t slot)
 void tries_note(uint32_t slot, int64_t now)
 {
 	put(thread_facts.tries, slot, 0, DENIALS | VAINS, now);
-	if (thread_facts.tried < INT32_MAX)
+	if (thread_facts.tried < UINT8_MAX)
 		thread_facts.tried++;
 }
 
@@ -222,7 +222,7 @@ int64_t tries_refused(int64_t now)
 	if (own > PAUSE)
 		mine->row = 0;
 	mine->row_at = now;
-	if (mine->row < INT32_MAX)
+	if (mine->row < INT16_MAX)
 		mine->row++;
 	if (mine->row == ROW) { /* from here on it is watched */
 		mine->moved.reads = 0;

@@ -6,6 +6,7 @@
 #include "dest/answer_time.h"
 #include "dest/lineage.h"
 #include "dest/tries.h"
+#include "pace/ahead.h"
 #include "pace/answer.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
@@ -46,7 +47,7 @@ int64_t hold_most(const struct attempt *try, bool rages, int64_t now)
 	if (rages && (try->lineage || tries_is_first(try->fd < 0)))
 		return INT64_MAX;
 	if (own < 0)
-		return 0;
+		return ahead_hold(try, now);
 	return tries_may_be_work(own) ? answer_time_failing(try->trial.destination) : INT64_MAX;
 }
 

@@ -6,6 +6,8 @@
 #include "config/current.h"
 #include "conn/flight.h"
 #include "conn/release.h"
+#include "dest/answer_time.h"
+#include "pace/ahead.h"
 #include "pace/answer.h"
 #include "pace/hold.h"
 #include "pace/reconnect.h"
@@ -67,6 +69,7 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 {
 	int64_t now = try->began, most;
 
+	ahead_refused(answer_time_failing(try->trial.destination), now);
 	if (!blocks)
 		return refuse_later(try, now);
 	most = hold_most(try, storm_meets(try, now), now);

@@ -7,6 +7,7 @@
 #include "dest/demand.h"
 #include "dest/lineage.h"
 #include "dest/tries.h"
+#include "pace/ahead.h"
 #include "pace/answer.h"
 #include "pace/hold.h"
 #include "pace/park.h"
@@ -44,7 +45,7 @@ bool refuse_later(struct attempt *try, int64_t now)
 {
 	const struct account *account = &try->account;
 	struct socket_entry entry = { .state = SOCKET_THROTTLED };
-	bool rages = storm_meets(try, now);
+	bool rages = storm_meets(try, now), ahead = ahead_parks(try, now);
 	int64_t most = 0, delay = 0;
 	int err;
 
@@ -55,7 +56,7 @@ bool refuse_later(struct attempt *try, int64_t now)
 
 	if (try->is_unix || try->is_datagram || try->is_request || try->fd < 0)
 		return refuse_at_once(try, most, now);
-	if (rages && !try->over_rate && most >= PARK_LEAST &&
+	if (((rages && most >= PARK_LEAST) || ahead) && !try->over_rate &&
 	    account->policy->nonblocking == NONBLOCKING_PARK &&
 	    storm_parks(try->trial.destination, now))
 		delay = PARK_LEAST;
@@ -70,6 +71,8 @@ bool refuse_later(struct attempt *try, int64_t now)
 		return refuse_at_once(try, most, now);
 	}
 	try->parked = delay > 0;
+	if (try->parked && ahead)
+		ahead_parked(try, now);
 	park_enter(try, &entry);
 	return answer_refused(try, err, 0, now);
 }

@@ -76,8 +76,10 @@ struct thread_facts *thread_renew(int32_t process)
 	mine->worked_off &= ~THREAD_TRIED;
 	mine->served = 0;
 	mine->serves_many = false;
-	mine->stuck = false;
-	mine->row = mine->tried = 0;
+	mine->stuck = mine->never_waits = false;
+	mine->refused = 0;
+	mine->row = 0;
+	mine->tried = 0;
 	memset(mine->tries, 0, sizeof(mine->tries));
 	mine->swept = 0;
 	mine->process = process;

@@ -36,16 +36,23 @@ struct thread_facts {
 	uint64_t looked_up;               /* hash of the name that a lookup here found last, or 0 */
 	int32_t process;                  /* the pid for which the rest holds */
 	int32_t id;
-	int64_t asked_at;    /* ns, it last accepted a connection or read a request from one */
-	uint64_t worked_off; /* a bit per destination: tried since then; THREAD_TRIED */
-	const void *session; /* the TLS session in a call of which it is (conn/tls_session.h) */
-	const int *error;    /* where its errno is, once asked: that is a call each time */
-	int32_t served;      /* the served connection that it read from last, + 1; 0 = none */
-	bool serves_many;    /* it has had two of them open at a time: an event loop */
+	int64_t asked_at;     /* ns, it last accepted a connection or read a request from one */
+	uint64_t worked_off;  /* a bit per destination: tried since then; THREAD_TRIED */
+	const void *session;  /* the TLS session in a call of which it is (conn/tls_session.h) */
+	const int *error;     /* where its errno is, once asked: that is a call each time */
+	int32_t served;       /* the served connection that it read from last, + 1; 0 = none */
+	bool serves_many : 1; /* it has had two of them open at a time: an event loop */
 	/* What it has tried lately (dest/tries.h): whether any try failed with nothing else done
-	 * since, refusals in a row, tries in all, and when the last refusal was. */
-	bool stuck;
-	int32_t row, tried;
+	 * since, tries in all, refusals in a row, and when the last refusal was. */
+	bool stuck : 1;
+	/* It has been seen not to wait for its connects; when it would be back had its refusals
+	 * been real failures, ms; the socket of the last of them, + 1, negative if that was parked
+	 * for being ahead (pace/ahead.h). */
+	bool never_waits : 1;
+	uint8_t tried;
+	int16_t row;
+	uint32_t back_at;
+	int32_t refused;
 	int64_t row_at;         /* ns */
 	int64_t row_spent;      /* ns of a processor that it had used by then */
 	struct thread_io moved; /* what it had read and written */

@@ -187,6 +187,19 @@ Test(refusals, give_the_last_real_error, .fini = discard_scratch)
 	       "calls: paced\nother errors than ENOENT: 0\n");
 }
 
+/* A loop that slow failures pace asks a server that is well no more often than bare. */
+Test(refusals, make_no_storm_elsewhere, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "ahead", .arguments = { "blocking" } },
+	       "asked: as bare\nnot served: 0\n", NULL);
+}
+
+Test(refusals, that_do_not_block_make_no_storm_elsewhere, .fini = discard_scratch)
+{
+	expect(&(struct probe) { .program = "ahead", .arguments = { "nonblocking" } },
+	       "asked: as bare\nnot served: 0\n", NULL);
+}
+
 /* Waits of the smallest size, so that only tokens hold anything back. */
 #define FAST                                                                                       \
 	"base = 1ms\ncap = 1ms\nmin = 1ms\nfactor = 1\njitter = none\nfloor = 0/s\nearn = 0\n"     \
