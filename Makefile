@@ -250,6 +250,7 @@ check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agent
 	@tests/fleet/agree --build $(B)
 	@tests/fleet/access
 	@tests/fleet/specified --build $(B)
+	@tests/fleet/agents --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit -j8 --filter '!(sim_*|*_interleave|lockout|corrupted)/*' # clocks of their own

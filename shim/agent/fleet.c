@@ -171,10 +171,13 @@ static void on_answer(void *arg, const struct redisReply *reply)
 
 /* A loop that asks a thousand times wants no thousand tokens: its backoff lets few go. What was
  * spent lately, twice, and one for each cell that waits, so that who spends it all gets more. */
-static int64_t wants_of(const struct fleet_label *label, const struct demand_label *demand)
+static int64_t wants_of(struct fleet_label *label, const struct demand_label *demand)
 {
-	return lesser(demand->wanted * FLEET_TOKEN,
-	              2 * label->recent + demand->waiting * FLEET_TOKEN);
+	int64_t wanted = label->now_wanted * FLEET_TOKEN;
+
+	label->recent = greater(label->now_spent, label->recent / 2);
+	label->now_spent = label->now_wanted = 0;
+	return lesser(wanted, 2 * label->recent + demand->waiting * FLEET_TOKEN);
 }
 
 static void ask(struct fleet_label *label, const struct demand_label *demand, int64_t now)
@@ -235,6 +238,8 @@ static bool is_due(const struct fleet_label *label, int64_t now)
 {
 	const int64_t sync = sync_of(label), since = now - label->asked_at;
 
+	if (label->is_news)
+		return since >= sync * 3 / 8;
 	if (label->is_troubled || label->word != FLEET_GOOD)
 		return since >= sync * 3 / 4;
 	return since >= CALM * sync - label->tick * NS_PER_MS;
@@ -253,14 +258,15 @@ static void tend(struct fleet_label *label, int64_t now)
 	holder_spend(holder, PURSE_PROBES, demand->probed);
 	holder_expire(holder, now);
 	label->spent += demand->spent;
-	label->recent = greater(demand->spent, label->recent / 2);
+	label->now_spent += demand->spent;
+	label->now_wanted += demand->wanted;
 	label->probed += demand->probed;
 	label->good += demand->successes;
 	label->bad += demand->failures;
 	/* Where others wait, a success is news, and worth a request. */
-	label->is_troubled = demand->wanted > 0 || demand->waiting > 0 ||
-	                     holder->held[PURSE_TOKENS] > 0 ||
-	                     (label->waiting > 0 && demand->success_at > label->asked_at);
+	label->is_news = label->waiting > 0 && demand->success_at > label->asked_at;
+	label->is_troubled = label->is_news || demand->wanted > 0 || demand->waiting > 0 ||
+	                     holder->held[PURSE_TOKENS] > 0;
 	if (label->word != FLEET_SELF && !gave_up(label, now) && label->link->is_ready &&
 	    is_due(label, now))
 		ask(label, demand, now);
@@ -270,10 +276,8 @@ static void tend(struct fleet_label *label, int64_t now)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct fleet *fleet = arg;
-	int64_t sync = fleet->config.fleet.sync, now = fleet_now();
-	/* A tenth more or less, so that hosts do not fall into step. */
-	int64_t next = sync - sync / 10 + random_upto(&fleet->random, sync / 5);
-	struct timeval time = { next / NS_PER_S, next % NS_PER_S / 1000 };
+	int64_t next = fleet->config.fleet.sync, now = fleet_now();
+	struct timeval time;
 
 	(void)fd;
 	(void)what;
@@ -281,6 +285,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	if (demand_round(&fleet->demand, now))
 		for (size_t i = 0; i < fleet->label_count; i++)
 			tend(&fleet->labels[i], now);
+	/* In trouble programs are looked at twice a sync, so that a success is soon told. */
+	for (size_t i = 0; i < fleet->label_count; i++)
+		if (fleet->labels[i].is_troubled)
+			next = fleet->config.fleet.sync / 2;
+	/* A tenth more or less, so that hosts do not fall into step. */
+	next += random_upto(&fleet->random, next / 5) - next / 10;
+	time = (struct timeval) { next / NS_PER_S, next % NS_PER_S / 1000 };
 	(void)event_add(fleet->timer, &time);
 }
 

@@ -41,7 +41,9 @@ struct fleet_label {
 	int64_t good, bad;             /* outcomes not yet told */
 	int64_t told_good, told_bad;   /* in the request on its way */
 	bool is_troubled;
-	int64_t recent; /* mt: spent in a round lately */
+	bool is_news;                  /* the last success here is unknown to others, who wait */
+	int64_t now_wanted, now_spent; /* tokens, mt: since it was asked */
+	int64_t recent;                /* mt: spent between two requests lately */
 	/* News, as the ledger told them last. */
 	int64_t news_at; /* ns, CLOCK_BOOTTIME; 0: none */
 	int64_t failing, waiting;

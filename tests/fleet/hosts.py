@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""Hosts of a fleet on this machine: each has a network, processes and a /proc of its own, an agent, and programs
+under the library. All hang on one bridge, at whose address a Redis and the service stand. Nothing of it is seen
+outside: the test enters a network of its own first."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from server import HERE, Server, key
+
+ADDRESS, REDIS, SERVICE, WEB = "10.77.0.1", 6379, 9000, 9465
+WAIT = 30  # seconds for anything that has to come
+PREPARED = "RETRYBUDGET_TEST_NETWORK"
+SETTINGS = """
+[log]
+target = none
+[fleet]
+redis = {redis}
+password_file = {password}
+sync = {sync}
+lease = {lease}
+[destination service]
+match = {service}
+base = 50ms
+min = 0
+cap = {cap}
+probe = {probe}
+fleet = on
+fleet_reserve = {reserve}
+fleet_n_max = {n_max}
+"""
+
+
+class Broken(Exception):
+    pass
+
+
+def expect(truth, *what):
+    if not truth:
+        raise Broken(" ".join(str(w) for w in what))
+
+
+def wait_for(what, truth, seconds=WAIT):
+    until = time.monotonic() + seconds
+    while not truth():
+        expect(time.monotonic() < until, "in vain:", what() if callable(what) else what)
+        time.sleep(0.05)
+
+
+def enter_network():
+    """Begins this program again in a network of its own. Returns why not, or None in there."""
+    if os.environ.get(PREPARED):
+        for words in (["link", "set", "lo", "up"], ["link", "add", "fleet", "type", "bridge"],
+                      ["address", "add", f"{ADDRESS}/24", "dev", "fleet"], ["link", "set", "fleet", "up"]):
+            subprocess.run(["ip", *words], check=True)
+        return None
+    command = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--net", "--mount"]
+    tried = subprocess.run([*command, "ip", "link", "add", "fleet", "type", "bridge"], capture_output=True, check=False)
+    if tried.returncode:
+        return "no network of its own"
+    os.environ[PREPARED] = "1"
+    os.execvp(command[0], [*command, sys.executable, *sys.argv])
+    return None
+
+
+class Service:
+    """Counts who comes, and ends each connection without an answer until it is told to give one."""
+
+    REPLY = b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\ny"
+
+    def __init__(self):
+        self.listener = socket.create_server((ADDRESS, SERVICE), backlog=1024)
+        self.answers, self.times, self.peers = False, [], []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            peer, (address, _) = self.listener.accept()
+            self.times.append(time.monotonic())
+            self.peers.append(address)
+            if self.answers:
+                threading.Thread(target=self.answer, args=(peer,), daemon=True).start()
+            else:
+                peer.close()
+
+    def answer(self, peer):
+        with peer:
+            peer.settimeout(5)
+            try:
+                if peer.recv(4096):
+                    peer.sendall(self.REPLY)
+            except OSError:
+                pass
+
+    def count(self, since, until=float("inf")):
+        return sum(since <= at < until for at in self.times)
+
+    def exceeds(self, capacity, per_s, since, until=float("inf")):
+        """The window in which more came than that, if there is one: (attempts, seconds)."""
+        times = [at for at in self.times if since <= at < until]
+        level, at = 0.0, since
+        for n, now in enumerate(times):  # as much as a bucket of that capacity would have let go
+            level = max(level - (now - at) * per_s, 0) + 1
+            at = now
+            if level > capacity + 1e-6:
+                return n + 1, now - since, level
+        return None
+
+
+class Program:
+    """Tries until it has been served, and ends."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.ended = None
+        self.waiter = threading.Thread(target=self.wait, daemon=True)
+        self.waiter.start()
+
+    def wait(self):
+        said, _ = self.process.communicate()
+        if b"y" in said:
+            self.ended = time.monotonic()
+
+
+class Host:
+    def __init__(self, fleet, number):
+        self.fleet, self.number = fleet, number
+        self.name, self.address = f"h{number}", f"10.77.0.{10 + number}"
+        self.holder = subprocess.Popen(["unshare", "--net", "--pid", "--mount", "--fork", "--mount-proc", "--kill-child",
+                                        "sleep", "infinity"], stderr=subprocess.DEVNULL)
+        wait_for("a host", lambda: self.child_of(self.holder.pid))
+        self.first = self.child_of(self.holder.pid)
+        self.agent, self.programs = None, []
+        self.log = os.path.join(fleet.folder, self.name + ".log")
+        link, run = f"to-{self.name}", self.run
+        subprocess.run(["ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(self.first)], check=True)
+        subprocess.run(["ip", "link", "set", link, "master", "fleet", "up"], check=True)
+        run("ip", "link", "set", "lo", "up")
+        run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
+        run("ip", "link", "set", "eth0", "up")
+
+    @staticmethod
+    def child_of(pid):
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
+                return int((file.read().split() or [0])[0])
+        except OSError:
+            return 0
+
+    def command(self, *words):
+        return ["nsenter", "--target", str(self.first), "--net", "--pid", "--mount", "--", *words]
+
+    def run(self, *words):
+        subprocess.run(self.command(*words), check=True)
+
+    def start_agent(self, *before):
+        with open(self.log, "a") as log:
+            self.agent = subprocess.Popen(self.command(
+                *before, os.path.join(self.fleet.build, "retrybudgetd"), "--config", self.fleet.ini, "--host", self.name,
+                "--listen", f"127.0.0.1:{WEB}"), stderr=log)
+        wait_for("an agent", lambda: self.child_of(self.agent.pid))
+
+    def signal_agent(self, number):
+        os.kill(self.child_of(self.agent.pid), number)
+        if number == signal.SIGKILL:
+            self.agent.wait()
+
+    def start(self, *words):
+        """A program under the library; when it ends is noted."""
+        environment = [f"LD_PRELOAD={self.fleet.build}/libretrybudget.so", f"RETRYBUDGET_CONFIG={self.fleet.ini}"]
+        program = Program(self.command("env", *environment, *words))
+        self.programs.append(program)
+
+    def get(self, path):
+        done = subprocess.run(self.command("/usr/bin/python3", "-c", f"""
+import http.client
+c = http.client.HTTPConnection("127.0.0.1", {WEB}, timeout=3)
+c.request("GET", "{path}")
+print(c.getresponse().read().decode(), end="")
+"""), capture_output=True, text=True, check=False)
+        return done.stdout
+
+    def value(self, name, of="label=service"):
+        """Of the line that begins so at /fleet."""
+        line = re.search(rf"^{of}.*", self.get("/fleet"), re.M)
+        found = re.search(rf"\b{name}=(\S+)", line[0]) if line else None
+        return found[1] if found else None
+
+    def await_state(self, word, of="label=service", seconds=WAIT):
+        wait_for(lambda: f"{self.name}: no state {word}: {self.get('/fleet')}", lambda: self.value("state", of) == word, seconds)
+
+    def server_is(self, word, seconds=WAIT):
+        """Told at /fleet, in the metrics and in the log."""
+        self.await_state(word, "server=", seconds)
+        expect(f'state="{word}"}} 1\n' in self.get("/metrics"), "no metric says", word)
+        with open(self.log) as log:
+            expect(f"state={word} " in log.read(), "no record says", word)
+
+    def close(self):
+        os.kill(self.first, signal.SIGKILL)  # and with it all that is in there
+        for process in [self.holder, *([self.agent] if self.agent else [])]:
+            process.wait()
+        for program in self.programs:
+            program.waiter.join()
+
+
+class Fleet:
+    def __init__(self, build, count, rule, **settings):
+        self.build, self.rule = os.path.abspath(build), rule
+        self.server = Server("--aclfile", os.path.join(HERE, "../../conf/fleet/users.acl"), "--port", str(REDIS),
+                             "--bind", ADDRESS, "--protected-mode", "no", "--enable-debug-command", "local")
+        self.folder = self.server.folder
+        self.prepare_server()
+        self.set_rule(rule)
+        self.service = Service()
+        self.ini = os.path.join(self.folder, "ini")
+        secret = os.path.join(self.folder, "password")
+        with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write("right\n")
+        chosen = dict(sync="1s", lease="8s", cap="200ms", probe="10s", reserve="0.001/s", n_max=1000)
+        chosen.update(settings)
+        with open(self.ini, "w") as file:
+            file.write(SETTINGS.format(redis=f"{ADDRESS}:{REDIS}", password=secret, service=f"{ADDRESS}:{SERVICE}", **chosen))
+        self.hosts = [Host(self, i + 1) for i in range(count)]
+
+    def prepare_server(self):
+        self.server.load()
+        self.password("right")
+
+    def password(self, word):
+        self.server.client.execute_command("ACL", "SETUSER", "retrybudget", "on", "resetpass", ">" + word)
+
+    def set_rule(self, rule):
+        expect(self.server.call("set", [key("service")], *rule) == rule[0], "no rule")
+
+    def close(self):
+        for host in self.hosts:
+            host.close()
+        self.service.listener.close()
+        self.server.close()
+        subprocess.run(["nft", "flush", "ruleset"], check=False)
+
+
+def play(checks, make):
+    """Each is a function that is given the fleet, and may return what it saw. Returns the exit status."""
+    why = enter_network()
+    if why:
+        print(f"{why}\n0 passed, 0 failed, {len(checks)} skipped")
+        return 0
+    fleet, failed = make(), 0
+    try:
+        for check in checks:
+            try:
+                seen = check(fleet)
+                print(f"{check.__name__:50} passed{': ' + seen if seen else ''}", flush=True)
+            except (Broken, OSError, subprocess.SubprocessError) as broken:
+                failed += 1
+                print(f"{check.__name__:50} FAILED: {broken}", flush=True)
+    finally:
+        fleet.close()
+    print(f"{len(checks) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
