@@ -100,7 +100,7 @@ TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%.c), \
 	      $(wildcard shim/agent/*.c))) \
-	      $(patsubst %,$(B)/obj/shim/tool/%.o,family maps processes region_file snapshot)
+	      $(patsubst %,$(B)/obj/shim/tool/%.o,chunk_file family maps processes region_file snapshot)
 # The pure parts of the daemon, for the units.
 FLEET_OBJS := $(patsubst %,$(B)/obj/shim/agent/%.o,fleet_rule fleet_wire holder ledger)
 # The simulator, for the units: all of it but what prints JSON.

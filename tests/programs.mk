@@ -90,7 +90,7 @@ $(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) Makefile
 # A daemon without a server: what of the daemon is on this side of it.
 LENDER := $(B)/agent/lender
 $(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,agent/fair agent/host_demand agent/lending \
-	   tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
+	   tool/chunk_file tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^) $(INIH)

@@ -52,7 +52,7 @@ static void add_family(struct family *family, struct snapshot *snapshot, void *a
 	strncpy(program, family_program(family), sizeof(program) - 1);
 	for (int i = 0; i < snapshot->slot_count; i++)
 		totals_add(work->totals, key, snapshot->slots[i], program,
-		           &snapshot->region->destinations[snapshot->slots[i]]);
+		           &snapshot->destinations[i]);
 }
 
 bool collect(struct totals *totals, struct round *round)

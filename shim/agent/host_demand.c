@@ -212,10 +212,11 @@ static void note_lease(struct visit *visit, struct demand_cell *cell, const stru
 	cell->held_probes = view.probes;
 }
 
-static void add_cell(struct visit *visit, const struct family *family, uint32_t slot,
-                     uint32_t label)
+/* at: which of the slots that were read. */
+static void add_cell(struct visit *visit, const struct family *family, int at, uint32_t label)
 {
-	const struct destination *of = &family->snapshot->region->destinations[slot];
+	const struct destination *of = &family->snapshot->destinations[at];
+	uint32_t slot = family->snapshot->slots[at];
 	struct demand_label *sums = &visit->demand->labels[label];
 	struct demand_cell *cell = new_cell(visit);
 	int64_t streak = LOAD(of->budget.streak), wanted_at = LOAD(of->budget.wanted_at);
@@ -225,9 +226,10 @@ static void add_cell(struct visit *visit, const struct family *family, uint32_t 
 	cell->region = region_of(family);
 	cell->slot = slot;
 	cell->label = label;
-	cell->key = LOAD(of->key);
+	cell->key = LOAD(of->named);
 	cell->member = family->members[0];
 	cell->mapping = family->members[0].regions[family->snapshot->mapping];
+	cell->chunk = snapshot_chunk(family->snapshot, slot / REGION_CHUNK);
 	cell->user = family->members[0].user;
 	note_lease(visit, cell, &of->budget.lease);
 	cell->retries = LOAD(of->tally.retries);
@@ -254,12 +256,11 @@ static void add_family(struct family *family, struct snapshot *snapshot, void *a
 		return;
 	}
 	for (int i = 0; i < snapshot->slot_count; i++) {
-		const char *policy = snapshot->region->destinations[snapshot->slots[i]].policy;
-		struct demand_label *label = demand_of(visit->demand, policy);
+		struct demand_label *label =
+		    demand_of(visit->demand, snapshot->destinations[i].policy);
 
 		if (label)
-			add_cell(visit, family, snapshot->slots[i],
-			         (uint32_t)(label - visit->demand->labels));
+			add_cell(visit, family, i, (uint32_t)(label - visit->demand->labels));
 	}
 }
 

@@ -10,6 +10,7 @@
 
 #include "config/config.h"
 #include "region/lease.h"
+#include "tool/chunk_file.h"
 #include "tool/processes.h"
 
 /* Tokens that are believed to be wanted in a second. */
@@ -45,6 +46,7 @@ struct demand_cell {
 	uid_t user;
 	struct process member; /* one of those who share it */
 	struct mapping mapping;
+	struct chunk_name chunk; /* that the slot is in */
 	bool is_waiting, in_use;
 	int64_t wants; /* tokens of this round, capped */
 	/* Sums, as the round read them. */

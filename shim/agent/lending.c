@@ -16,10 +16,11 @@ struct part {
 	bool is_lost; /* it cannot be written, and may spend what it had */
 };
 
-/* One region at a time: its cells come one after the other. */
+/* One chunk of a region at a time: its cells come one after the other. */
 struct opened {
 	struct region_file file;
 	uint64_t region;
+	uint32_t chunk;
 	bool is_open;
 };
 
@@ -42,44 +43,55 @@ static void close_region(struct opened *opened)
 	opened->is_open = false;
 }
 
-/* SNAPSHOT_GONE: its process has ended, or the mapping, or another destination has the slot. */
-static enum snapshot_state open_region(struct opened *opened, const struct demand_cell *cell)
+static enum snapshot_state open_region(const struct demand_cell *cell, struct region_file *file)
 {
-	enum snapshot_state state;
+	enum snapshot_state state = region_file_open(&cell->member, &cell->mapping, true, file);
 	int64_t head[2];
 
-	if (opened->is_open && opened->region == cell->region)
-		return opened->file.fd >= 0 || process_lives(&cell->member) ? SNAPSHOT_GOOD
-		                                                            : SNAPSHOT_GONE;
-	close_region(opened);
-	state = region_file_open(&cell->member, &cell->mapping, true, &opened->file);
 	if (state != SNAPSHOT_GOOD)
 		return state;
-	opened->is_open = true;
-	opened->region = cell->region;
-	state = region_file_read(&opened->file, 0, head, sizeof(head));
+	state = region_file_read(file, 0, head, sizeof(head));
 	if (state == SNAPSHOT_GOOD &&
 	    (head[0] != REGION_MAGIC || head[1] != (int64_t)sizeof(struct region)))
 		state = SNAPSHOT_GONE;
-	if (state == SNAPSHOT_GOOD && opened->file.fd < 0 && !process_lives(&cell->member))
-		state = SNAPSHOT_GONE;
 	if (state != SNAPSHOT_GOOD)
-		close_region(opened);
+		region_file_close(file);
 	return state;
+}
+
+/* SNAPSHOT_GONE: its process has ended, or the mapping, or another destination has the slot. */
+static enum snapshot_state open_chunk(struct opened *opened, const struct demand_cell *cell)
+{
+	enum snapshot_state state;
+
+	if (!opened->is_open || opened->region != cell->region ||
+	    opened->chunk != cell->chunk.number) {
+		close_region(opened);
+		state = cell->chunk.number == 0
+		            ? open_region(cell, &opened->file)
+		            : chunk_file_open(&cell->member, &cell->mapping, &cell->chunk, true,
+		                              &opened->file);
+		if (state != SNAPSHOT_GOOD)
+			return state;
+		opened->is_open = true;
+		opened->region = cell->region;
+		opened->chunk = cell->chunk.number;
+	}
+	if (opened->file.fd >= 0 || process_lives(&cell->member))
+		return SNAPSHOT_GOOD;
+	close_region(opened);
+	return SNAPSHOT_GONE;
 }
 
 static enum snapshot_state read_cell(struct lending *lending, const struct demand_cell *cell,
                                      struct lease *lease)
 {
-	size_t slot =
-	    offsetof(struct region, destinations) + (size_t)cell->slot * sizeof(struct destination);
-	enum snapshot_state state = open_region(&lending->opened, cell);
-	int64_t key;
+	enum snapshot_state state = open_chunk(&lending->opened, cell);
+	int64_t key = 0;
 
 	if (state == SNAPSHOT_GOOD)
-		state =
-		    region_file_read(&lending->opened.file,
-		                     slot + offsetof(struct destination, key), &key, sizeof(key));
+		state = region_file_read(&lending->opened.file, key_offset(cell->slot), &key,
+		                         sizeof(key));
 	if (state == SNAPSHOT_GOOD && key != cell->key)
 		return SNAPSHOT_GONE;
 	if (state == SNAPSHOT_GOOD)

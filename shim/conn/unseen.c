@@ -223,8 +223,9 @@ static bool is_hung_up(int fd)
 	return syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) != 0;
 }
 
-/* By slot: what held when a success was last found to change nothing there, 0 = nothing. */
-static ucell64 settled[REGION_DESTINATIONS];
+/* By slot, of which several share a place: what held when a success was last found to change
+ * nothing there, 0 = nothing. */
+static ucell64 settled[REGION_CHUNK];
 
 /* True if a success would change something. As on a kept connection (conn/exchange_end.c) that is
  * asked once for as long as nothing goes wrong anywhere. */
@@ -233,15 +234,16 @@ static bool wants_success(struct destination *destination, uint32_t slot)
 	const struct config *config = config_current();
 	uint64_t holds =
 	    1 | ((uint64_t)LOAD(destination->generation) << 48 ^ (uint64_t)config->serial << 33 ^
+	         (uint64_t)(slot / REGION_CHUNK) << 41 ^
 	         (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1);
 	struct account account;
 
-	if (LOAD(settled[slot]) == holds)
+	if (LOAD(settled[slot % REGION_CHUNK]) == holds)
 		return false;
 	destination_account(destination, config, &account);
 	if (budget_wants_success(&account))
 		return true;
-	STORE(settled[slot], holds);
+	STORE(settled[slot % REGION_CHUNK], holds);
 	return false;
 }
 

@@ -21,7 +21,7 @@ struct region *shim_region;
 const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;
 
-ucell64 destination_policies[REGION_DESTINATIONS];
+ucell64 destination_policies[REGION_CHUNK];
 
 /*
  * The key of a slot is odd once the slot is that name's, and even while it is emptied for it: who
@@ -34,9 +34,9 @@ static int64_t key_of(uint64_t hash)
 	return (int64_t)(hash | 3);
 }
 
-static bool is_claimed(struct destination *destination)
+static bool is_claimed(int64_t key)
 {
-	return !(LOAD(destination->key) & 1);
+	return !(key & 1);
 }
 
 /*
@@ -46,7 +46,7 @@ static bool is_claimed(struct destination *destination)
  * since, until it has been left alone for a horizon. At the same rank one that is known to be well
  * goes first: a new slot is as good for it, while losing a failing one lets a storm begin afresh.
  */
-static int rank(struct destination *destination, int64_t now)
+static int rank(const struct destination *destination, int64_t key, int64_t now)
 {
 	int64_t attempts = LOAD(destination->tally.attempts);
 	int64_t streak = LOAD(destination->budget.streak);
@@ -56,7 +56,7 @@ static int rank(struct destination *destination, int64_t now)
 	if (age > NAMES_HORIZON || age < -NAMES_HORIZON) /* left alone, or corrupted */
 		return 0;
 	/* Two that want the same slot must not take it from each other for ever. */
-	if (is_claimed(destination) && age < NS_PER_S)
+	if (is_claimed(key) && age < NS_PER_S)
 		return INT_MAX;
 	if (attempts < streak)
 		attempts = streak;
@@ -65,6 +65,22 @@ static int rank(struct destination *destination, int64_t now)
 	if (doublings > 10)
 		doublings = 10;
 	return 2 * doublings + (streak > 0 || LOAD(destination->tally.successes) == 0);
+}
+
+/* A slot, and its key. */
+struct seat {
+	cell64 *key;
+	struct destination *destination;
+	uint32_t slot;
+};
+
+/* The i-th place of a key in a chunk. */
+static inline struct seat seat_of(struct chunk *chunk, uint32_t number, int64_t key, unsigned int i)
+{
+	uint32_t at = (uint32_t)(((uint64_t)key / 4 + i) % REGION_CHUNK);
+
+	return (struct seat) { &chunk->keys[at], &chunk->destinations[at],
+		               number * REGION_CHUNK + at };
 }
 
 /* Empties a slot that has just been claimed for another name. */
@@ -80,69 +96,102 @@ static void clear(struct destination *destination, int64_t now)
 }
 
 /* Takes a slot, whose key was `old`, for another name. False: somebody was faster. */
-static bool claim(struct destination *victim, int64_t old, int64_t key, int64_t now)
+static bool claim(const struct seat *seat, int64_t old, int64_t key, int64_t now)
 {
 	int64_t claimed = key & ~INT64_C(1);
 
-	uint32_t slot = destination_slot(victim);
-
-	STORE(victim->used_at, now); /* before it is ours, or the next one might choose it too */
-	/* Before too: one that is killed in between must not hide the slot from readers for good.
-	 */
-	if (!(LOAD(shim_region->used[slot / 64]) >> slot % 64 & 1))
-		atomic_fetch_or(&shim_region->used[slot / 64], (int64_t)(UINT64_C(1) << slot % 64));
+	/* Before it is ours, or the next one might choose it too. */
+	STORE(seat->destination->used_at, now);
+	STORE(seat->destination->slot, seat->slot);
 	if (old == 0)
-		return atomic_compare_exchange_strong(&victim->key, &old, key);
-	if (old != claimed && !atomic_compare_exchange_strong(&victim->key, &old, claimed))
+		return atomic_compare_exchange_strong(seat->key, &old, key);
+	if (old != claimed && !atomic_compare_exchange_strong(seat->key, &old, claimed))
 		return false;
-	clear(victim, now);
-	return atomic_compare_exchange_strong(&victim->key, &claimed, key);
+	clear(seat->destination, now);
+	return atomic_compare_exchange_strong(seat->key, &claimed, key);
+}
+
+/* Looks for a key by the keys alone. True: *seat has it. Else, with *old, *seat is one that is
+ * free, or that somebody began to empty for this key; seat->key NULL: there is none. */
+static bool find(int64_t key, struct seat *seat, int64_t *old)
+{
+	int levels = chunk_levels(shim_region);
+
+	seat->key = NULL;
+	for (int level = 0; level <= levels; level++) {
+		uint32_t number = chunk_of_key(level, key);
+		struct chunk *chunk = chunk_reach(shim_region, number);
+
+		for (unsigned int i = 0; chunk && i < WINDOW; i++) {
+			struct seat one = seat_of(chunk, number, key, i);
+
+			*old = atomic_load_explicit(one.key, memory_order_acquire);
+			if (*old == key || *old == 0 || (*old | 1) == key) {
+				*seat = one;
+				return *old == key;
+			}
+		}
+	}
+	return false;
+}
+
+/* The coldest of all the places of a key, none of which is free, and its rank. */
+static int find_coldest(int64_t key, struct seat *coldest, int64_t *old, int64_t now)
+{
+	int levels = chunk_levels(shim_region), lowest = 0;
+
+	coldest->key = NULL;
+	for (int level = 0; level <= levels; level++) {
+		uint32_t number = chunk_of_key(level, key);
+		struct chunk *chunk = chunk_mapped(shim_region, number);
+
+		for (unsigned int i = 0; chunk && i < WINDOW; i++) {
+			struct seat one = seat_of(chunk, number, key, i);
+			int64_t its = atomic_load_explicit(one.key, memory_order_acquire);
+			int of_one = rank(one.destination, its, now);
+
+			if (!coldest->key || of_one < lowest ||
+			    (of_one == lowest && LOAD(one.destination->used_at) <
+			                             LOAD(coldest->destination->used_at))) {
+				*coldest = one;
+				lowest = of_one;
+				*old = its;
+			}
+		}
+	}
+	return lowest;
 }
 
 /* Finds the slot of a key or claims one. *fresh: it has no name yet. */
 static __attribute__((noinline)) struct destination *search(int64_t key, bool make, int64_t now,
                                                             bool *fresh)
 {
-	struct destination *slots = shim_region->destinations;
+	struct seat seat = { 0 };
+	int64_t old = 0;
 
-	for (;;) {
-		struct destination *victim = NULL;
+	for (int growths = 0;;) {
 		int lowest = 0;
-		int64_t old = 0;
 
-		for (unsigned int i = 0; i < WINDOW; i++) {
-			struct destination *one =
-			    &slots[((uint64_t)key / 4 + i) % REGION_DESTINATIONS];
-			int64_t its = atomic_load_explicit(&one->key, memory_order_acquire);
-			int of_one;
-
-			if (its == key) {
-				*fresh = atomic_load(&one->named) != key;
-				return one;
-			}
-			if (its == 0 || (its | 1) == key) {
-				victim = one;
-				lowest = 0;
-				old = its;
-				break;
-			}
-			of_one = rank(one, now);
-			if (!victim || of_one < lowest ||
-			    (of_one == lowest && LOAD(one->used_at) < LOAD(victim->used_at))) {
-				victim = one;
-				lowest = of_one;
-				old = its;
-			}
+		if (find(key, &seat, &old)) {
+			*fresh = atomic_load(&seat.destination->named) != key;
+			return seat.destination;
 		}
 		if (!make)
 			return NULL;
-		if (claim(victim, old, key, now)) {
+		if (!seat.key) {
+			lowest = find_coldest(key, &seat, &old, now);
+			if (lowest > 0 && growths++ < REGION_LEVELS &&
+			    chunk_grow(shim_region, key, now))
+				continue;
+		}
+		/* It may have come to be the key's since. */
+		if (old != key && claim(&seat, old, key, now)) {
 			if (lowest > 0) {
-				count(&victim->tally.evicted);
+				count(&seat.destination->tally.evicted);
 				count(&shim_region->tally.evicted);
 			}
 			*fresh = true;
-			return victim;
+			return seat.destination;
 		}
 	}
 }
@@ -150,10 +199,10 @@ static __attribute__((noinline)) struct destination *search(int64_t key, bool ma
 /* The same. Most are at the first place. */
 static inline struct destination *slot_of(int64_t key, bool make, int64_t now, bool *fresh)
 {
-	struct destination *first =
-	    &shim_region->destinations[(uint64_t)key / 4 % REGION_DESTINATIONS];
+	uint32_t at = (uint32_t)((uint64_t)key / 4 % REGION_CHUNK);
+	struct destination *first = &shim_region->first.destinations[at];
 
-	if (LOAD_ACQUIRE(first->key) != key)
+	if (LOAD_ACQUIRE(shim_region->first.keys[at]) != key)
 		return search(key, make, now, fresh);
 	*fresh = atomic_load(&first->named) != key;
 	return first;
@@ -348,6 +397,6 @@ int destination_find_policy(struct destination *destination, const struct config
 		index = 0;
 	if (!has_policy(destination, config->labels[index]))
 		write_policy(destination, config->labels[index]);
-	STORE(destination_policies[destination_slot(destination)], known | (uint64_t)(index + 1));
+	STORE(*destination_policy(destination_slot(destination)), known | (uint64_t)(index + 1));
 	return index;
 }

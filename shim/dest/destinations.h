@@ -9,6 +9,7 @@
 
 #include "config/config.h"
 #include "dest/names.h"
+#include "region/chunks.h"
 #include "region/state.h"
 
 /* The destination of a connect to this address: by the name the program asked for, else by address;
@@ -28,7 +29,7 @@ struct destination *destination_of_lookup(const char *node, int kind, bool make,
 
 /* Which policy a slot has, cached by this process: other processes may have other files.
  * Packed: 24 bits of the slot's generation, 24 of the configuration's serial, 16 of index + 1. */
-extern HIDDEN ucell64 destination_policies[REGION_DESTINATIONS];
+extern HIDDEN ucell64 destination_policies[REGION_CHUNK]; /* of the first chunk */
 
 /* Matches the destination against the patterns, caches that, and says so in the region. known: the
  * upper 48 bits. */
@@ -38,18 +39,23 @@ int destination_find_policy(struct destination *destination, const struct config
 /* A slot by index, if it still belongs to the name it had; else NULL. */
 static inline struct destination *destination_at(uint32_t slot, uint32_t generation)
 {
-	struct destination *found;
+	struct destination *found = slot_at(shim_region, slot);
 
-	if (slot >= REGION_DESTINATIONS)
-		return NULL;
-	found = &shim_region->destinations[slot];
-	return (uint32_t)LOAD(found->generation) == generation ? found : NULL;
+	return found && (uint32_t)LOAD(found->generation) == generation ? found : NULL;
 }
 
 /* The index of a slot. */
 static inline uint32_t destination_slot(const struct destination *destination)
 {
-	return (uint32_t)(destination - shim_region->destinations);
+	return slot_number(shim_region, destination);
+}
+
+/* What this process knows of a slot's policy. A slot is never used before its chunk is mapped. */
+static inline ucell64 *destination_policy(uint32_t slot)
+{
+	return slot < REGION_CHUNK
+	           ? &destination_policies[slot]
+	           : &chunk_views[slot / REGION_CHUNK].policies[slot % REGION_CHUNK];
 }
 
 /* Everything a verdict on this destination draws on. Returns the policy's index. */
@@ -58,7 +64,7 @@ static inline int destination_account(struct destination *destination, const str
 {
 	uint64_t known = ((uint64_t)LOAD(destination->generation) & 0xffffff) << 40 |
 	                 ((uint64_t)config->serial & 0xffffff) << 16;
-	uint64_t past = LOAD(destination_policies[destination_slot(destination)]) - known;
+	uint64_t past = LOAD(*destination_policy(destination_slot(destination))) - known;
 	int index = past > 0 && past <= CONFIG_POLICIES
 	                ? (int)past - 1
 	                : destination_find_policy(destination, config, known);

@@ -33,10 +33,24 @@ struct lease_grant {
 /* The daemon's words: the first of a cell. */
 #define LEASE_BYTES offsetof(struct lease, spent)
 
-/* Where the cell of a slot lies in the region. */
+/* Where the chunk of a slot begins in its segment: below REGION_CHUNK that is the region's, else
+ * one of its own, which tool/chunk_file.h opens. */
+static inline size_t chunk_offset(size_t slot)
+{
+	return slot < REGION_CHUNK ? offsetof(struct region, first) : 0;
+}
+
+/* Where the key of a slot lies there, and its cell. */
+static inline size_t key_offset(size_t slot)
+{
+	return chunk_offset(slot) + offsetof(struct chunk, keys) +
+	       slot % REGION_CHUNK * sizeof(cell64);
+}
+
 static inline size_t lease_offset(size_t slot)
 {
-	return offsetof(struct region, destinations) + slot * sizeof(struct destination) +
+	return chunk_offset(slot) + offsetof(struct chunk, destinations) +
+	       slot % REGION_CHUNK * sizeof(struct destination) +
 	       offsetof(struct destination, budget) + offsetof(struct budget, lease);
 }
 

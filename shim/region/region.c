@@ -26,7 +26,7 @@
 #define SHARED_MEMORY "/dev/shm"
 
 /* The same numbers whatever the word size: no padding anywhere. */
-_Static_assert(_Alignof(struct region) == 8 && sizeof(struct bucket) == 16, "one layout");
+_Static_assert(_Alignof(struct region) == REGION_LINE && sizeof(struct bucket) == 16, "one layout");
 _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, size) == 8 &&
                    offsetof(struct region, nonce) == 16 &&
                    offsetof(struct region, identity) == 24 &&
@@ -34,13 +34,23 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                        6 * sizeof(cell64) + REGION_VERSION + REGION_PROGRAM + REGION_PATH,
                "one layout");
 _Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
-                   offsetof(struct region, used) ==
-                       offsetof(struct region, steering) + 3 * sizeof(cell64) &&
                    offsetof(struct region, process) ==
-                       offsetof(struct region, used) + (REGION_DESTINATIONS / 64 + 3) * 8 &&
+                       offsetof(struct region, steering) + 6 * sizeof(cell64) &&
                    offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
-                   offsetof(struct region, destinations) ==
-                       offsetof(struct region, tally) + sizeof(struct tally),
+                   offsetof(struct region, levels) ==
+                       offsetof(struct region, tally) + sizeof(struct tally) &&
+                   sizeof(struct admission) == 7 * sizeof(cell64),
+               "one layout");
+_Static_assert(offsetof(struct chunk, keys) == 8 * sizeof(cell64) &&
+                   offsetof(struct chunk, destinations) == (8 + REGION_CHUNK) * sizeof(cell64) &&
+                   sizeof(struct chunk) == offsetof(struct chunk, destinations) +
+                                               REGION_CHUNK * sizeof(struct destination) &&
+                   offsetof(struct region, first) % REGION_LINE == 0 &&
+                   offsetof(struct region, admissions) ==
+                       offsetof(struct region, first) + sizeof(struct chunk) &&
+                   sizeof(struct region) == offsetof(struct region, admissions) +
+                                                REGION_ADMISSIONS * sizeof(struct admission) &&
+                   1 << (REGION_LEVELS - 1) == REGION_CHUNKS,
                "one layout");
 _Static_assert(sizeof(struct tally) ==
                        (7 + FAILURE_COUNT + 2 + 2 + 4 + 3 + REGION_RULES + STATUS_PLACES) * 8 +
@@ -54,14 +64,10 @@ _Static_assert(sizeof(struct tally) ==
                                                                REGION_SITES * REGION_SITE &&
                    offsetof(struct destination, name) ==
                        offsetof(struct destination, policy) + REGION_LABEL &&
-                   sizeof(struct destination) == offsetof(struct destination, name) + REGION_NAME &&
-                   REGION_LABEL >= CONFIG_LABEL &&
-                   offsetof(struct region, admissions) ==
-                       offsetof(struct region, destinations) +
-                           REGION_DESTINATIONS * sizeof(struct destination) &&
-                   sizeof(struct admission) == 7 * sizeof(cell64) &&
-                   sizeof(struct region) == offsetof(struct region, admissions) +
-                                                REGION_ADMISSIONS * sizeof(struct admission),
+                   sizeof(struct destination) % REGION_LINE == 0 &&
+                   sizeof(struct destination) - offsetof(struct destination, name) <
+                       REGION_NAME + REGION_LINE &&
+                   REGION_LABEL >= CONFIG_LABEL,
                "one layout");
 
 static struct region *map(int fd, int flags)

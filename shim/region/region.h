@@ -13,9 +13,13 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'D' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0D" */
-#define REGION_DESTINATIONS   512
+#define REGION_LAYOUT         'E' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0E" */
+#define REGION_CHUNK          512 /* destinations in a chunk */
+#define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
+#define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
+#define REGION_DESTINATIONS   (REGION_CHUNK * REGION_CHUNKS)
+#define REGION_LINE           64 /* bytes that processors pass around */
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
 #define REGION_KIN            32
@@ -119,9 +123,10 @@ struct untold {
 	cell64 waited;    /* ns, all of these together */
 };
 
+/* A slot. Its key is in the chunk. No two of them have a line of a cache in common. */
 struct destination {
-	cell64 key; /* hash of name; 0 = free. Even while the slot is emptied for that name */
 	cell64 generation; /* grows when the slot is given to another name */
+	cell64 slot;       /* which one it is, as its claimer wrote: to be checked */
 	cell64 named;      /* the key that name was written for */
 	cell64 used_at;    /* ns, last attempt: the coldest slot is evicted */
 	cell64 address[2]; /* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
@@ -162,6 +167,20 @@ struct destination {
 	char sites[REGION_SITES][REGION_SITE];
 	char policy[REGION_LABEL]; /* label of its section, by whoever looked it up last */
 	char name[REGION_NAME];    /* NUL-terminated */
+} __attribute__((aligned(REGION_LINE)));
+
+/*
+ * Slots, and their keys side by side, so that a search does not touch what it passes by. A share
+ * that is full grows by chunks, each a segment of its own (region/chunks.h).
+ */
+struct chunk {
+	cell64 magic;  /* REGION_MAGIC */
+	cell64 nonce;  /* of the region that it belongs to */
+	cell64 number; /* 0: the region's own */
+	cell64 unused[5];
+	cell64 keys[REGION_CHUNK]; /* hash of name; 0 = free. Even while the slot is emptied for
+	                              that name */
+	struct destination destinations[REGION_CHUNK];
 };
 
 struct region {
@@ -170,17 +189,17 @@ struct region {
 	cell64 nonce; /* of a share: the name of the share says it too */
 	struct region_identity identity;
 	struct steering steering;
-	cell64
-	    used[REGION_DESTINATIONS / 64]; /* one bit a slot that was ever claimed, for readers */
-	cell64 lost_records;                /* records that no listener took */
+	cell64 lost_records;   /* records that no listener took */
 	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
 	cell64 changes;        /* grows with each failure and each retry: while it stands still, a
 	                        * connection whose success changed nothing need not look again */
 	struct bucket process; /* the process-wide bucket */
 	struct tally tally;
-	struct destination destinations[REGION_DESTINATIONS];
+	cell64 levels;                /* that are in use, above the first */
+	cell64 chunks[REGION_CHUNKS]; /* numbers of their segments, plus 1; 0 = there is none */
+	struct chunk first;
 	struct admission admissions[REGION_ADMISSIONS]; /* of the [admission] sections */
-};
+} __attribute__((aligned(REGION_LINE)));
 
 /*
  * Maps the region of a scope, or makes it. share: the share name, see share_name_valid().

@@ -69,7 +69,8 @@ static bool is_as_said(int id, size_t size, const struct segment_rights *rights)
 	struct shmid_ds is;
 
 	return shmctl(id, IPC_STAT, &is) == 0 && is.shm_segsz == size &&
-	       is.shm_perm.cuid == rights->owner && is.shm_perm.uid == rights->owner &&
+	       (rights->owner == SEGMENT_ANYONE ||
+	        (is.shm_perm.cuid == rights->owner && is.shm_perm.uid == rights->owner)) &&
 	       (is.shm_perm.mode & 0777) == rights->mode &&
 	       (!(rights->mode & 0070) || is.shm_perm.gid == rights->group);
 }

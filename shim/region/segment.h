@@ -18,9 +18,11 @@
 #define SEGMENT_REGION 0x7262
 #define SEGMENT_CHUNK  0x7263
 
+#define SEGMENT_ANYONE ((uid_t)-1)
+
 /* Who may have made a segment, and who may map it. */
 struct segment_rights {
-	uid_t owner;
+	uid_t owner; /* SEGMENT_ANYONE: who has the rights of the group */
 	gid_t group; /* where `mode` has rights for it */
 	mode_t mode; /* 0600 or 0660 */
 };

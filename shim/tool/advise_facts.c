@@ -105,7 +105,7 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 	    (gathering->wanted && !stat_choose(gathering->wanted, family, snapshot)))
 		return;
 	for (int i = 0; i < snapshot->slot_count; i++)
-		gather(gathering, family, &snapshot->region->destinations[snapshot->slots[i]]);
+		gather(gathering, family, &snapshot->destinations[i]);
 }
 
 static int by_fact_and_second(const void *a, const void *b)

@@ -209,7 +209,7 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 		return;
 	}
 	for (int i = 0; i < snapshot->slot_count; i++)
-		explain(explaining, family, &snapshot->region->destinations[snapshot->slots[i]]);
+		explain(explaining, family, &snapshot->destinations[i]);
 	if (snapshot->slot_count == 0 && !explaining->wanted && explaining->printed++ == 0)
 		printf("%s[%s] has tried nothing yet\n", family_program(family), stat_pids(family));
 }

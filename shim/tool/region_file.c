@@ -7,6 +7,8 @@
  */
 #include "tool/region_file.h"
 
+#include "region/segment.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,7 +100,8 @@ enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing
 	if (at == (void *)-1)
 		return errno == EACCES || errno == EPERM ? SNAPSHOT_DENIED : SNAPSHOT_GONE;
 	file->at = at;
-	if (shmctl(id, IPC_STAT, &is) != 0 || is.shm_perm.cuid != owner) {
+	if (shmctl(id, IPC_STAT, &is) != 0 ||
+	    (owner != SEGMENT_ANYONE && is.shm_perm.cuid != owner)) {
 		region_file_close(file);
 		return SNAPSHOT_GONE;
 	}

@@ -30,7 +30,7 @@ struct region_file {
 enum snapshot_state region_file_open(const struct process *process, const struct mapping *mapping,
                                      bool for_writing, struct region_file *file);
 
-/* The same of segment `id`, if `owner` has made it. */
+/* The same of segment `id`, if `owner` (or SEGMENT_ANYONE) has made it. */
 enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing,
                                            struct region_file *file);
 

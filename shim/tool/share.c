@@ -147,7 +147,7 @@ static int show(const struct command *command, const struct share *share)
 	printf("%-30s %9s %7s %-11s %9s %8s %9s %8s %9s\n", "DESTINATION", "TOKENS", "STREAK",
 	       "LAST", "ATTEMPTS", "RETRIES", "ANSWERED", "FAILED", "THROTTLED");
 	for (int i = 0; i < snapshot.slot_count; i++) {
-		const struct destination *one = &snapshot.region->destinations[snapshot.slots[i]];
+		const struct destination *one = &snapshot.destinations[i];
 		int64_t streak = LOAD(one->budget.streak);
 
 		printf("%-30s %9s %7" PRId64 " %-11s %9" PRId64 " %8" PRId64 " %9" PRId64

@@ -237,6 +237,29 @@ size_t share_attached(const struct share *share)
 	return count;
 }
 
+/* What the region says of its chunks is a claim: they must say the same. */
+static void remove_chunks(const struct share *share, const struct region_file *file)
+{
+	int64_t said[REGION_CHUNKS], head[3];
+	struct region_file chunk;
+
+	if (region_file_read(file, 0, head, sizeof(head)) != SNAPSHOT_GOOD ||
+	    head[0] != REGION_MAGIC ||
+	    region_file_read(file, offsetof(struct region, chunks), said, sizeof(said)) !=
+	        SNAPSHOT_GOOD)
+		return;
+	for (int i = 1; i < REGION_CHUNKS; i++) {
+		if (said[i] <= 0 || said[i] > INT32_MAX ||
+		    region_file_of_segment((int)said[i] - 1, SEGMENT_ANYONE, false, &chunk) !=
+		        SNAPSHOT_GOOD)
+			continue;
+		if (region_file_read(&chunk, 0, head, sizeof(head)) == SNAPSHOT_GOOD &&
+		    head[0] == REGION_MAGIC && head[1] == share->nonce && head[2] == i)
+			(void)shmctl((int)said[i] - 1, IPC_RMID, NULL);
+		region_file_close(&chunk);
+	}
+}
+
 bool share_remove(const struct share *share)
 {
 	struct region_file file;
@@ -246,8 +269,10 @@ bool share_remove(const struct share *share)
 		region_file_close(&file);
 		return false;
 	}
-	if (there)
+	if (there) {
+		remove_chunks(share, &file);
 		(void)shmctl(share->segment, IPC_RMID, NULL);
+	}
 	region_file_close(&file);
 	return true;
 }

@@ -18,10 +18,9 @@ static enum snapshot_state clear(const struct region_file *file, size_t at, size
 	return region_file_write(file, at + from, nothing, end - from);
 }
 
-static enum snapshot_state clear_destination(const struct region_file *file, int slot)
+/* at: where the slot is in the file. */
+static enum snapshot_state clear_slot(const struct region_file *file, size_t at)
 {
-	const size_t at =
-	    offsetof(struct region, destinations) + (size_t)slot * sizeof(struct destination);
 	enum snapshot_state state = clear(file, at, offsetof(struct destination, refused_now),
 	                                  offsetof(struct destination, answer_time));
 
@@ -31,6 +30,25 @@ static enum snapshot_state clear_destination(const struct region_file *file, int
 	if (state == SNAPSHOT_GOOD)
 		state = clear(file, at, offsetof(struct destination, kin),
 		              offsetof(struct destination, decided));
+	return state;
+}
+
+static enum snapshot_state clear_destination(const struct region_file *file,
+                                             const struct snapshot *snapshot, uint32_t slot)
+{
+	size_t at =
+	    offsetof(struct chunk, destinations) + slot % REGION_CHUNK * sizeof(struct destination);
+	const struct chunk_name name = snapshot_chunk(snapshot, slot / REGION_CHUNK);
+	struct region_file chunk;
+	enum snapshot_state state;
+
+	if (slot < REGION_CHUNK)
+		return clear_slot(file, offsetof(struct region, first) + at);
+	state = chunk_file_open(NULL, NULL, &name, true, &chunk);
+	if (state != SNAPSHOT_GOOD)
+		return state;
+	state = clear_slot(&chunk, at);
+	region_file_close(&chunk);
 	return state;
 }
 
@@ -46,11 +64,11 @@ int share_reset(const struct region_file *file, const char *destination, const c
 		return -1;
 	}
 	for (int i = 0; i < snapshot.slot_count && state == SNAPSHOT_GOOD; i++) {
-		const struct destination *one = &snapshot.region->destinations[snapshot.slots[i]];
+		const struct destination *one = &snapshot.destinations[i];
 
 		if (destination && strcmp(family_text(one->name, REGION_NAME), destination) != 0)
 			continue;
-		state = clear_destination(file, snapshot.slots[i]);
+		state = clear_destination(file, &snapshot, snapshot.slots[i]);
 		cleared += state == SNAPSHOT_GOOD;
 	}
 	if (!destination && state == SNAPSHOT_GOOD)

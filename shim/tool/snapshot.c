@@ -12,7 +12,7 @@
 
 #define LOOKS 8 /* at a slot that changes all the time */
 
-#define HEAD         offsetof(struct region, destinations)
+#define HEAD         offsetof(struct region, first)
 #define LAYOUT_SHIFT 56 /* of the magic */
 #define MAGIC_OF_ANY (REGION_MAGIC & ((INT64_C(1) << LAYOUT_SHIFT) - 1))
 
@@ -28,7 +28,7 @@ static bool is_later(const struct destination *one, const struct destination *ne
 {
 	const cell64 *before = (const cell64 *)&one->tally, *after = (const cell64 *)&next->tally;
 
-	if (LOAD(one->key) != LOAD(next->key) || LOAD(one->generation) != LOAD(next->generation) ||
+	if (LOAD(one->generation) != LOAD(next->generation) ||
 	    LOAD(one->named) != LOAD(next->named) ||
 	    memcmp(one->name, next->name, sizeof(one->name)) != 0 ||
 	    memcmp(one->policy, next->policy, sizeof(one->policy)) != 0)
@@ -39,15 +39,15 @@ static bool is_later(const struct destination *one, const struct destination *ne
 	return true;
 }
 
-/* False if the slot has no name, or never stands still. */
-static bool read_slot(const struct region_file *file, struct destination *out, size_t offset,
-                      enum snapshot_state *state)
+/* False if the slot has not the name of this key, or never stands still. */
+static bool read_slot(const struct region_file *file, int64_t key, struct destination *out,
+                      size_t offset, enum snapshot_state *state)
 {
 	static struct destination before;
 
 	*state = region_file_read(file, offset, out, sizeof(*out));
 	for (int i = 0; i < LOOKS && *state == SNAPSHOT_GOOD; i++) {
-		if (!(LOAD(out->key) & 1) || LOAD(out->named) != LOAD(out->key))
+		if (!(key & 1) || LOAD(out->named) != key)
 			return false;
 		memcpy(&before, out, sizeof(before));
 		*state = region_file_read(file, offset, out, sizeof(*out));
@@ -59,6 +59,64 @@ static bool read_slot(const struct region_file *file, struct destination *out, s
 		}
 	}
 	return false;
+}
+
+/* Room that is kept for the next look. */
+static struct {
+	struct destination *destinations;
+	uint32_t *slots;
+	size_t room;
+} kept;
+
+/* False: no memory. */
+static bool make_room(size_t count)
+{
+	size_t room = kept.room ? 2 * kept.room : 64;
+	struct destination *destinations;
+	uint32_t *slots;
+
+	if (count < kept.room)
+		return true;
+	slots = realloc(kept.slots, room * sizeof(*slots));
+	if (slots)
+		kept.slots = slots;
+	destinations = aligned_alloc(REGION_LINE, room * sizeof(*destinations));
+	if (!slots || !destinations) {
+		free(destinations);
+		return false;
+	}
+	if (count > 0)
+		memcpy(destinations, kept.destinations, count * sizeof(*destinations));
+	free(kept.destinations);
+	kept.destinations = destinations;
+	kept.room = room;
+	return true;
+}
+
+/* The slots of a chunk that lies at an offset of a file. */
+static enum snapshot_state read_chunk(const struct region_file *file, size_t offset,
+                                      uint32_t number, struct snapshot *out)
+{
+	static cell64 keys[REGION_CHUNK];
+	enum snapshot_state state =
+	    region_file_read(file, offset + offsetof(struct chunk, keys), keys, sizeof(keys));
+
+	for (uint32_t i = 0; i < REGION_CHUNK && state == SNAPSHOT_GOOD; i++) {
+		size_t at =
+		    offset + offsetof(struct chunk, destinations) + i * sizeof(struct destination);
+
+		if (LOAD(keys[i]) == 0 || !make_room((size_t)out->slot_count))
+			continue;
+		if (read_slot(file, LOAD(keys[i]), &kept.destinations[out->slot_count], at, &state))
+			kept.slots[out->slot_count++] = number * REGION_CHUNK + i;
+	}
+	return state;
+}
+
+struct chunk_name snapshot_chunk(const struct snapshot *snapshot, uint32_t number)
+{
+	return (struct chunk_name) { LOAD(snapshot->region->nonce),
+		                     LOAD(snapshot->region->chunks[number]), number };
 }
 
 static enum snapshot_state check_head(const struct region *head, char *layout)
@@ -76,7 +134,9 @@ static enum snapshot_state check_head(const struct region *head, char *layout)
 	return LOAD(head->size) == (int64_t)sizeof(struct region) ? SNAPSHOT_GOOD : SNAPSHOT_FALSE;
 }
 
-static enum snapshot_state take(const struct region_file *file, struct snapshot *out)
+/* process: whose it is; NULL: a share that was found by its name. */
+static enum snapshot_state take(const struct region_file *file, const struct process *process,
+                                struct snapshot *out)
 {
 	struct region *region = out->region;
 	enum snapshot_state state;
@@ -93,18 +153,25 @@ static enum snapshot_state take(const struct region_file *file, struct snapshot 
 	region->identity.version[REGION_VERSION - 1] = '\0';
 	region->identity.program[REGION_PROGRAM - 1] = '\0';
 	region->identity.config[REGION_PATH - 1] = '\0';
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *slot = &region->destinations[i];
-		size_t offset = HEAD + (size_t)i * sizeof(*slot);
+	state = read_chunk(file, HEAD, 0, out);
+	for (uint32_t number = 1; number < REGION_CHUNKS && state == SNAPSHOT_GOOD; number++) {
+		struct region_file chunk;
+		const struct chunk_name name = snapshot_chunk(out, number);
+		enum snapshot_state opened =
+		    chunk_file_open(process, process ? &process->regions[out->mapping] : NULL,
+		                    &name, false, &chunk);
 
-		if (!(LOAD(region->used[i / 64]) >> i % 64 & 1))
+		if (opened != SNAPSHOT_GOOD) {
+			out->missing += opened != SNAPSHOT_NONE;
 			continue;
-		if (read_slot(file, slot, offset, &state))
-			out->slots[out->slot_count++] = (uint16_t)i;
-		if (state != SNAPSHOT_GOOD)
-			return state;
+		}
+		/* What changes under our hands is not the region's fault. */
+		out->missing += read_chunk(&chunk, 0, number, out) != SNAPSHOT_GOOD;
+		region_file_close(&chunk);
 	}
-	return SNAPSHOT_GOOD;
+	out->destinations = kept.destinations;
+	out->slots = kept.slots;
+	return state;
 }
 
 static enum snapshot_state take_mapping(const struct process *process,
@@ -113,10 +180,10 @@ static enum snapshot_state take_mapping(const struct process *process,
 	struct region_file file;
 	enum snapshot_state state = region_file_open(process, mapping, false, &file);
 
-	out->slot_count = 0;
+	out->slot_count = out->missing = 0;
 	if (state != SNAPSHOT_GOOD)
 		return state;
-	state = take(&file, out);
+	state = take(&file, process, out);
 	region_file_close(&file);
 	/* By address another process might have answered that was given the number. */
 	return process_lives(process) ? state : SNAPSHOT_GONE;
@@ -125,10 +192,10 @@ static enum snapshot_state take_mapping(const struct process *process,
 /* False: no memory. */
 static bool begin(struct snapshot *out)
 {
-	static struct region *copy; /* of which only what is read is ever touched */
+	static struct region *copy; /* of which only its head is ever touched */
 
 	if (!copy)
-		copy = calloc(1, sizeof(*copy));
+		copy = aligned_alloc(REGION_LINE, sizeof(*copy));
 	*out = (struct snapshot) { .state = SNAPSHOT_NONE, .region = copy };
 	return copy;
 }
@@ -136,7 +203,7 @@ static bool begin(struct snapshot *out)
 void snapshot_take_file(const struct region_file *file, struct snapshot *out)
 {
 	if (begin(out))
-		out->state = take(file, out);
+		out->state = take(file, NULL, out);
 }
 
 void snapshot_take(const struct process *process, struct snapshot *out)

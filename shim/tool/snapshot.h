@@ -9,15 +9,18 @@
 #define RETRYBUDGET_TOOL_SNAPSHOT_H
 
 #include "region/region.h"
+#include "tool/chunk_file.h"
 #include "tool/region_file.h"
 
 struct snapshot {
 	enum snapshot_state state;
 	char layout;           /* of SNAPSHOT_LAYOUT, printable */
 	int mapping;           /* which of the process's regions it is */
-	struct region *region; /* of SNAPSHOT_GOOD: its head, and of its slots those below */
+	struct region *region; /* of SNAPSHOT_GOOD: all but its chunk */
 	int slot_count;
-	uint16_t slots[REGION_DESTINATIONS];
+	struct destination *destinations; /* so many, by slot */
+	uint32_t *slots;                  /* their numbers */
+	int missing;                      /* chunks that could not be read */
 };
 
 /* Reads the region of a process into *out. What it points to lasts until the next call. */
@@ -25,6 +28,9 @@ void snapshot_take(const struct process *process, struct snapshot *out);
 
 /* The same of a file that is open. */
 void snapshot_take_file(const struct region_file *file, struct snapshot *out);
+
+/* What a region that was looked at says of its chunk `number` (not 0). */
+struct chunk_name snapshot_chunk(const struct snapshot *snapshot, uint32_t number);
 
 /* The state in one word, for programs, and in a sentence, for people. */
 const char *snapshot_word(const struct snapshot *snapshot);

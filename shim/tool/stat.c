@@ -121,8 +121,13 @@ bool stat_choose(const char *wanted, const struct family *family, struct snapsho
 	if (is_program(family, wanted))
 		return true;
 	for (int i = 0; i < snapshot->slot_count; i++)
-		if (is_destination(snapshot->region->destinations[snapshot->slots[i]].name, wanted))
-			snapshot->slots[kept++] = snapshot->slots[i];
+		if (is_destination(snapshot->destinations[i].name, wanted)) {
+			snapshot->slots[kept] = snapshot->slots[i];
+			if (kept < i)
+				memcpy(&snapshot->destinations[kept], &snapshot->destinations[i],
+				       sizeof(*snapshot->destinations));
+			kept++;
+		}
 	snapshot->slot_count = kept;
 	return kept > 0;
 }

@@ -197,8 +197,7 @@ static void put_region(json_t *object, const struct family *family)
 	put_tokens(totals, &region->process);
 	json_object_set_new(object, "totals", totals);
 	for (int i = 0; i < snapshot->slot_count; i++)
-		json_array_append_new(list,
-		                      destination_json(&region->destinations[snapshot->slots[i]]));
+		json_array_append_new(list, destination_json(&snapshot->destinations[i]));
 	json_object_set_new(object, "destinations", list);
 }
 

@@ -96,7 +96,7 @@ static void print_family(const struct family *family)
 		putchar('\n');
 	}
 	for (int i = 0; i < snapshot->slot_count; i++) {
-		const struct destination *one = &region->destinations[snapshot->slots[i]];
+		const struct destination *one = &snapshot->destinations[i];
 
 		print_row(family, family_text(one->name, REGION_NAME), &one->tally,
 		          &one->budget.bucket, one);
@@ -106,7 +106,7 @@ static void print_family(const struct family *family)
 	if (!family->whole)
 		return;
 	for (int i = 0; i < snapshot->slot_count; i++) {
-		const struct destination *one = &region->destinations[snapshot->slots[i]];
+		const struct destination *one = &snapshot->destinations[i];
 
 		stat_print_tally(stdout, family_text(one->name, REGION_NAME), &one->tally);
 		stat_print_lease(stdout, one);

@@ -150,7 +150,14 @@ void stat_print_identity(FILE *out, const struct family *family)
 		        "evicted: %" PRId64
 		        " destinations in use, for there are %d places: the budget "
 		        "of one that comes back begins anew\n",
-		        LOAD(region->tally.evicted), REGION_DESTINATIONS);
+		        LOAD(region->tally.evicted),
+		        LOAD(region->identity.scope) == SCOPE_PROCESS ? REGION_CHUNK
+		                                                      : REGION_DESTINATIONS);
+	if (family->snapshot->missing > 0)
+		fprintf(out,
+		        "not shown: destinations of a share of another container, or of another "
+		        "user (%d times %d places)\n",
+		        family->snapshot->missing, REGION_CHUNK);
 	if (LOAD(region->faults) > 0 || LOAD(region->lost_records) > 0)
 		fprintf(out, "lost records: %" PRId64 ", faults: %" PRId64 "\n",
 		        LOAD(region->lost_records), LOAD(region->faults));

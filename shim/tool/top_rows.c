@@ -148,7 +148,7 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 		return;
 	}
 	for (int i = 0; i < snapshot->slot_count && !collecting->top->processes; i++) {
-		const struct destination *one = &region->destinations[snapshot->slots[i]];
+		const struct destination *one = &snapshot->destinations[i];
 		const char *name = family_text(one->name, REGION_NAME);
 
 		detail(collecting, family, name, one);

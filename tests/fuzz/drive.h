@@ -189,13 +189,13 @@ static inline cell64 *drive_word(uint64_t choice)
 	size_t of_slot = sizeof(struct destination) / sizeof(cell64);
 
 	if (choice & 1)
-		return &words[(choice >> 1) % (offsetof(struct region, destinations) / 8)];
-	for (size_t i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *one =
-		    &shim_region->destinations[(i + (choice >> 16)) % REGION_DESTINATIONS];
+		return &words[(choice >> 1) % (offsetof(struct region, first.destinations) / 8)];
+	for (size_t i = 0; i < REGION_CHUNK; i++) {
+		size_t at = (i + (choice >> 16)) % REGION_CHUNK;
 
-		if (one->key != 0)
-			return (cell64 *)one + (choice >> 1) % of_slot;
+		if (shim_region->first.keys[at] != 0)
+			return (cell64 *)&shim_region->first.destinations[at] +
+			       (choice >> 1) % of_slot;
 	}
 	return &words[(choice >> 1) % (sizeof(struct region) / sizeof(cell64))];
 }

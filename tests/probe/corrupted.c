@@ -41,18 +41,18 @@ static void corrupt(struct region *region)
 {
 	uint64_t dice = (uint64_t)getpid() << 20 | 1;
 	size_t words = sizeof(*region) / sizeof(cell64);
-	size_t of_slot = sizeof(region->destinations[0]) / sizeof(cell64);
+	size_t of_slot = sizeof(region->first.destinations[0]) / sizeof(cell64);
 
 	for (;;) {
 		((cell64 *)region)[draw(&dice) % words] = any_value(&dice);
-		for (int i = 0; i < REGION_DESTINATIONS; i++)
-			if (region->destinations[i].key != 0 && draw(&dice) % 4 == 0) {
-				cell64 *slot = (cell64 *)&region->destinations[i];
+		for (int i = 0; i < REGION_CHUNK; i++)
+			if (region->first.keys[i] != 0 && draw(&dice) % 4 == 0) {
+				cell64 *slot = (cell64 *)&region->first.destinations[i];
 
 				slot[draw(&dice) % of_slot] = any_value(&dice);
 			}
 		if (draw(&dice) % 64 == 0)
-			memset(region->destinations[draw(&dice) % REGION_DESTINATIONS].name, 'x',
+			memset(region->first.destinations[draw(&dice) % REGION_CHUNK].name, 'x',
 			       REGION_NAME);
 	}
 }

@@ -69,11 +69,11 @@ static int until_one_goes(uint16_t port)
 /* Tokens within what is counted against, of every bucket. */
 static bool in_range(const struct region *region)
 {
-	const struct bucket *buckets[1 + REGION_DESTINATIONS] = { &region->process };
+	const struct bucket *buckets[1 + REGION_CHUNK] = { &region->process };
 
-	for (int i = 0; i < REGION_DESTINATIONS; i++)
-		buckets[1 + i] = &region->destinations[i].budget.bucket;
-	for (int i = 0; i <= REGION_DESTINATIONS; i++) {
+	for (int i = 0; i < REGION_CHUNK; i++)
+		buckets[1 + i] = &region->first.destinations[i].budget.bucket;
+	for (int i = 0; i <= REGION_CHUNK; i++) {
 		uint64_t holding = (uint64_t)atomic_load(&buckets[i]->holding);
 
 		if ((holding & UINT32_MAX) > holding >> 32)

@@ -34,10 +34,10 @@ static inline const struct region *own_region(void)
 /* The slot of a destination by the name that records would give it, or NULL. */
 static inline const struct destination *slot_named(const struct region *region, const char *name)
 {
-	for (int i = 0; i < REGION_DESTINATIONS; i++)
-		if (region->destinations[i].key != 0 &&
-		    strcmp(region->destinations[i].name, name) == 0)
-			return &region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++)
+		if (region->first.keys[i] != 0 &&
+		    strcmp(region->first.destinations[i].name, name) == 0)
+			return &region->first.destinations[i];
 	return NULL;
 }
 

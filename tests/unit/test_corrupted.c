@@ -34,11 +34,11 @@ static int throttled(void)
 {
 	int held = 0;
 
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *one = &shim_region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		struct destination *one = &shim_region->first.destinations[i];
 		struct account account;
 
-		if (one->key == 0)
+		if (shim_region->first.keys[i] == 0)
 			continue;
 		destination_account(one, config_current(), &account);
 		held += budget_due(&account, account.policy->cost, monotonic()) > 0;

@@ -19,7 +19,7 @@ Test(counters, a_wait_has_its_place)
 
 Test(counters, each_counts_twice_and_nothing_else)
 {
-	struct destination *of = &region.destinations[3];
+	struct destination *of = &region.first.destinations[3];
 
 	count_answered(&region, of, true);
 	count_failed(&region, of, false);

@@ -80,14 +80,14 @@ Test(destinations, are_named_by_address_without_a_lookup)
 }
 
 /* Readers from outside look at no others. */
-Test(destinations, slots_in_use_are_marked)
+Test(destinations, slots_in_use_have_a_key)
 {
 	struct address address = inet("10.1.0.5", 5432);
 	struct name_hit hit;
 	uint32_t slot = destination_slot(destination_of(&address, &hit, ++now));
 
-	for (uint32_t i = 0; i < REGION_DESTINATIONS; i++)
-		cr_expect_eq((shim_region->used[i / 64] >> i % 64) & 1, i == slot);
+	for (uint32_t i = 0; i < REGION_CHUNK; i++)
+		cr_expect_eq(shim_region->first.keys[i] != 0, i == slot);
 }
 
 Test(destinations, are_named_as_the_host_asked)
@@ -240,14 +240,14 @@ Test(destinations, who_loses_its_place_while_in_use_is_counted)
 	struct name_hit hit;
 	int places = 0;
 
-	for (int i = 0; i < REGION_DESTINATIONS * 2; i++) {
+	for (int i = 0; i < REGION_CHUNK * 2; i++) {
 		address.bytes[0] = (uint8_t)i;
 		address.bytes[1] = (uint8_t)(i >> 8);
 		destination_of(&address, &hit, 1);
 	}
-	cr_expect_geq(shim_region->tally.evicted, REGION_DESTINATIONS);
-	for (int i = 0; i < REGION_DESTINATIONS; i++)
-		places += shim_region->destinations[i].tally.evicted > 0;
+	cr_expect_geq(shim_region->tally.evicted, REGION_CHUNK);
+	for (int i = 0; i < REGION_CHUNK; i++)
+		places += shim_region->first.destinations[i].tally.evicted > 0;
 	cr_expect_gt(places, 0, "it says for whom");
 	STORE(shim_region->tally.evicted, 0);
 	address.bytes[2] = 1;

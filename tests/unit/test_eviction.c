@@ -97,18 +97,18 @@ Test(eviction, the_well_make_room_first)
 /* Slots that another process has corrupted go first. */
 Test(eviction, wild_counters_do_no_harm)
 {
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *one = &shim_region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		struct destination *one = &shim_region->first.destinations[i];
 
-		one->key = i + 1;
+		shim_region->first.keys[i] = i + 1;
 		one->tally.attempts = i & 1 ? INT64_MIN : INT64_MAX;
 		one->budget.streak = i & 2 ? INT64_MAX : -1;
 		one->used_at = i & 4 ? INT64_MAX : INT64_MIN;
 	}
 	scan(1000, 20000, false);
 	cr_expect_eq(attempt_at(1, false)->tally.attempts, 1);
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		int64_t used = shim_region->destinations[i].used_at;
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		int64_t used = shim_region->first.destinations[i].used_at;
 
 		cr_expect(used > 0 && used <= now, "%ld", (long)used);
 	}

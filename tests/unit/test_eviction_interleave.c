@@ -66,17 +66,16 @@ static int64_t key_at(int n)
 static void fill(void)
 {
 	uint32_t at = (uint64_t)key_of(hash_word(address_hash(&wanted[0]), wanted[0].port)) / 4 %
-	              REGION_DESTINATIONS;
+	              REGION_CHUNK;
 
 	memset(shim_region, 0, sizeof(*shim_region));
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *old = &shim_region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		struct destination *old = &shim_region->first.destinations[i];
 
-		STORE(old->key, key_of((uint64_t)(i + 1) << 40));
+		STORE(shim_region->first.keys[i], key_of((uint64_t)(i + 1) << 40));
 		STORE(old->generation, 5);
 		STORE(old->named, 1);
-		STORE(old->used_at,
-		      (i == (int)((at + 3) % REGION_DESTINATIONS) ? 90 : 99) * NS_PER_S);
+		STORE(old->used_at, (i == (int)((at + 3) % REGION_CHUNK) ? 90 : 99) * NS_PER_S);
 		STORE(old->budget.streak, 7);
 		STORE(old->failures[0], 1234567);
 		strcpy(old->name, "old");
@@ -106,7 +105,7 @@ static int twin_of(int a)
 {
 	int b = a + 1;
 
-	while (((uint64_t)key_at(b) / 4 - (uint64_t)key_at(a) / 4) % REGION_DESTINATIONS != 0)
+	while (((uint64_t)key_at(b) / 4 - (uint64_t)key_at(a) / 4) % REGION_CHUNK != 0)
 		b++;
 	return b;
 }

@@ -5,6 +5,7 @@
  * written, or are gone, as it pleases.
  */
 /* Instead of the processes of this machine. */
+#define chunk_file_open   forged_chunk_open
 #define families_visit    forged_visit
 #define region_file_open  forged_open
 #define region_file_read  forged_read
@@ -28,6 +29,7 @@
 #define SLOTS   2
 
 static struct region *regions[REGIONS];
+static struct chunk *chunks[REGIONS]; /* that each has grown by: the second slot is there */
 static struct process owners[REGIONS];
 static enum snapshot_state opens[REGIONS];
 static bool torn; /* the next write stops in the middle */
@@ -38,9 +40,14 @@ static struct config config;
 static struct demand demand;
 static int64_t boot;
 
+static struct chunk *chunk_of(int region, int slot)
+{
+	return slot == 0 ? &regions[region]->first : chunks[region];
+}
+
 static struct destination *slot_of(int region, int slot)
 {
-	return &regions[region]->destinations[slot * 7];
+	return &chunk_of(region, slot)->destinations[7];
 }
 
 static void spend_somewhere(void)
@@ -63,11 +70,17 @@ bool forged_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, 
 	*unreadable = 0;
 	for (int i = 0; i < REGIONS; i++) {
 		static struct snapshot snapshot;
+		static struct destination found[SLOTS];
+		static uint32_t slots[SLOTS] = { 7, REGION_CHUNK + 7 };
 		struct family family = { &owners[i], 1, &snapshot, false };
 
-		snapshot = (struct snapshot) { .state = opens[i], .region = regions[i] };
+		snapshot = (struct snapshot) { .state = opens[i],
+			                       .region = regions[i],
+			                       .slot_count = SLOTS,
+			                       .destinations = found,
+			                       .slots = slots };
 		for (int s = 0; s < SLOTS; s++)
-			snapshot.slots[snapshot.slot_count++] = (uint16_t)(s * 7);
+			memcpy(&found[s], slot_of(i, s), sizeof(found[s]));
 		visit(&family, &snapshot, arg);
 		spend_somewhere();
 	}
@@ -80,13 +93,27 @@ enum snapshot_state forged_open(const struct process *process, const struct mapp
 	(void)mapping;
 	(void)for_writing;
 	spend_somewhere();
-	*file = (struct region_file) { .pid = process->pid, .fd = process->pid };
+	*file =
+	    (struct region_file) { .pid = process->pid, .fd = 1, .at = regions[process->pid - 1] };
+	return opens[process->pid - 1];
+}
+
+enum snapshot_state forged_chunk_open(const struct process *process, const struct mapping *mapping,
+                                      const struct chunk_name *name, bool for_writing,
+                                      struct region_file *file)
+{
+	(void)mapping;
+	(void)for_writing;
+	spend_somewhere();
+	cr_assert(name->number == 1 && name->said == process->pid + 100);
+	*file =
+	    (struct region_file) { .pid = process->pid, .fd = 1, .at = chunks[process->pid - 1] };
 	return opens[process->pid - 1];
 }
 
 enum snapshot_state forged_read(const struct region_file *file, size_t offset, void *out, size_t n)
 {
-	memcpy(out, (char *)regions[file->fd - 1] + offset, n);
+	memcpy(out, (char *)file->at + offset, n);
 	spend_somewhere();
 	return SNAPSHOT_GOOD;
 }
@@ -95,7 +122,7 @@ enum snapshot_state forged_write(const struct region_file *file, size_t offset, 
                                  size_t n)
 {
 	spend_somewhere();
-	memcpy((char *)regions[file->fd - 1] + offset, bytes, torn ? n / 2 : n);
+	memcpy((char *)file->at + offset, bytes, torn ? n / 2 : n);
 	spend_somewhere();
 	if (!torn)
 		return SNAPSHOT_GOOD;
@@ -119,9 +146,13 @@ static void make(void)
 	int64_t mono = clock_now(CLOCK_MONOTONIC);
 
 	for (int i = 0; i < REGIONS; i++) {
-		if (!regions[i])
-			regions[i] = malloc(sizeof(struct region));
+		if (!regions[i]) {
+			regions[i] = aligned_alloc(REGION_LINE, sizeof(struct region));
+			chunks[i] = aligned_alloc(REGION_LINE, sizeof(struct chunk));
+		}
 		memset(regions[i], 0, sizeof(struct region));
+		memset(chunks[i], 0, sizeof(struct chunk));
+		regions[i]->chunks[1] = i + 1 + 100;
 		regions[i]->magic = REGION_MAGIC;
 		regions[i]->size = sizeof(struct region);
 		regions[i]->identity.pid = i + 1;
@@ -132,7 +163,7 @@ static void make(void)
 		for (int s = 0; s < SLOTS; s++) {
 			struct destination *of = slot_of(i, s);
 
-			of->key = of->named = 100 * i + 2 * s + 1;
+			chunk_of(i, s)->keys[7] = of->named = 100 * i + 2 * s + 1;
 			of->used_at = mono;
 			strcpy(of->policy, LABEL);
 		}
@@ -316,7 +347,7 @@ Test(lending, probes_go_to_who_waits)
 Test(lending, a_slot_that_another_name_has_got_is_left_alone)
 {
 	look();
-	slot_of(0, 1)->key = 4711;
+	chunk_of(0, 1)->keys[7] = 4711;
 	(void)lend(TOKENS(100), 0);
 	cr_expect(LOAD(slot_of(0, 1)->budget.lease.check) == 0);
 	cr_expect_eq(held_in_all(), 5 * TOKENS(DEMAND_STANDING));

@@ -113,7 +113,7 @@ static void check_new(const struct region *region)
 	cr_assert_eq(region->magic, REGION_MAGIC);
 	cr_assert_eq(region->size, (int64_t)sizeof(struct region));
 	cr_assert_eq(region->lost_records, 0);
-	cr_assert_eq(memcmp(&region->destinations[REGION_DESTINATIONS - 1], &empty, sizeof(empty)),
+	cr_assert_eq(memcmp(&region->first.destinations[REGION_CHUNK - 1], &empty, sizeof(empty)),
 	             0);
 }
 
@@ -129,13 +129,13 @@ Test(region, process_is_shared_by_fork)
 	for (int i = 0; i < 8; i++)
 		if (fork() == 0) {
 			count(&region->tally.attempts);
-			count(&region->destinations[REGION_DESTINATIONS - 1].tally.attempts);
+			count(&region->first.destinations[REGION_CHUNK - 1].tally.attempts);
 			_exit(0);
 		}
 	while (wait(NULL) > 0)
 		continue;
 	cr_assert_eq(region->tally.attempts, 8);
-	cr_assert_eq(region->destinations[REGION_DESTINATIONS - 1].tally.attempts, 8);
+	cr_assert_eq(region->first.destinations[REGION_CHUNK - 1].tally.attempts, 8);
 	cr_assert_neq(region_open(SCOPE_PROCESS, "default", &why), region);
 }
 
@@ -549,7 +549,8 @@ Test(region, full_shared_memory)
 	close(fd);
 	region = user_region(&why);
 	cr_assert_null(why, "%s", why);
-	memset((void *)region->destinations, 1, sizeof(region->destinations)); /* no SIGBUS */
+	memset((void *)region->first.destinations, 1,
+	       sizeof(region->first.destinations)); /* no SIGBUS */
 	shmdt(region);
 	cr_assert_eq(umount(base), 0);
 	remove_base();

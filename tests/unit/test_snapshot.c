@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions as a reader finds them: whole, forged, cut, of other versions, of a process that ended.
  */
+#include "tool/chunk_file.c"
 #include "tool/processes.c"
 #include "tool/region_file.c"
 #include "tool/snapshot.c"
@@ -33,10 +34,9 @@ static void sign(struct region *region)
 
 static struct destination *put_slot(struct region *region, int slot, const char *name)
 {
-	struct destination *one = &region->destinations[slot];
+	struct destination *one = &region->first.destinations[slot];
 
-	region->used[slot / 64] |= (int64_t)(UINT64_C(1) << slot % 64);
-	one->key = one->named = 2 * slot + 1;
+	region->first.keys[slot] = one->named = 2 * slot + 1;
 	strncpy(one->name, name, sizeof(one->name));
 	return one;
 }
@@ -62,7 +62,8 @@ Test(snapshot, of_a_region)
 	one = put_slot(mapped, 5, "db.internal:5432");
 	one->tally.attempts = 7;
 	put_slot(mapped, 511, "b:1");
-	put_slot(mapped, 6, "being given to another")->key = 8;
+	put_slot(mapped, 6, "being given to another");
+	mapped->first.keys[6] = 8;
 	put_slot(mapped, 7, "not named yet")->named = 0;
 	mapped->tally.attempts = 9;
 	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
@@ -70,8 +71,8 @@ Test(snapshot, of_a_region)
 	cr_expect_eq(snapshot.slots[0], 5);
 	cr_expect_eq(snapshot.slots[1], 511);
 	cr_expect_eq(snapshot.region->tally.attempts, 9);
-	cr_expect_eq(snapshot.region->destinations[5].tally.attempts, 7);
-	cr_expect_str_eq(snapshot.region->destinations[5].name, "db.internal:5432");
+	cr_expect_eq(snapshot.destinations[0].tally.attempts, 7);
+	cr_expect_str_eq(snapshot.destinations[0].name, "db.internal:5432");
 }
 
 /* Whatever stands in it: in range, and ended. */
@@ -80,13 +81,13 @@ Test(snapshot, of_noise_in_a_region)
 	struct snapshot snapshot;
 
 	close(forge(sizeof(struct region)));
-	memset(mapped, 0xff, sizeof(struct region));
+	memset((void *)mapped, 0xff, sizeof(struct region));
 	sign(mapped);
 	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
-	cr_expect_eq(snapshot.slot_count, REGION_DESTINATIONS);
+	cr_expect_eq(snapshot.slot_count, REGION_CHUNK);
 	cr_expect_eq(snapshot.region->tally.attempts, 0);
-	for (int i = 0; i < REGION_DESTINATIONS; i++) {
-		struct destination *one = &snapshot.region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		struct destination *one = &snapshot.destinations[i];
 
 		cr_assert_eq(one->tally.waits.counts[3], 0);
 		cr_assert_lt(strnlen(one->name, REGION_NAME), REGION_NAME);

@@ -165,9 +165,9 @@ static inline struct destination *destination_at_port(const struct server *serve
 {
 	int64_t port = ntohs(server->address.sin_port);
 
-	for (int i = 0; i < REGION_DESTINATIONS; i++)
-		if (shim_region->destinations[i].key && shim_region->destinations[i].port == port)
-			return &shim_region->destinations[i];
+	for (int i = 0; i < REGION_CHUNK; i++)
+		if (shim_region->first.keys[i] && shim_region->first.destinations[i].port == port)
+			return &shim_region->first.destinations[i];
 	return NULL;
 }
 
