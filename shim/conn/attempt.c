@@ -23,7 +23,8 @@ static inline bool open_account(struct attempt *try)
 	int index;
 
 	try->config = config_current();
-	index = destination_account(try->trial.destination, try->config, &try->account);
+	index = destination_account_at(try->trial.destination, try->trial.slot, try->config,
+	                               &try->account);
 	try->label = try->config->labels[index];
 	if (try->account.policy->mode != MODE_OFF)
 		return true;

@@ -232,10 +232,9 @@ static ucell64 settled[REGION_CHUNK];
 static bool wants_success(struct destination *destination, uint32_t slot)
 {
 	const struct config *config = config_current();
-	uint64_t holds =
-	    1 | ((uint64_t)LOAD(destination->generation) << 48 ^ (uint64_t)config->serial << 33 ^
-	         (uint64_t)(slot / REGION_CHUNK) << 41 ^
-	         (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1);
+	uint64_t holds = 1 | ((uint64_t)LOAD(destination->generation) << 48 ^
+	                      (uint64_t)((uint32_t)config->serial ^ slot) << 33 ^
+	                      (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1);
 	struct account account;
 
 	if (LOAD(settled[slot % REGION_CHUNK]) == holds)

@@ -58,13 +58,13 @@ static inline ucell64 *destination_policy(uint32_t slot)
 	           : &chunk_views[slot / REGION_CHUNK].policies[slot % REGION_CHUNK];
 }
 
-/* Everything a verdict on this destination draws on. Returns the policy's index. */
-static inline int destination_account(struct destination *destination, const struct config *config,
-                                      struct account *account)
+/* Everything a verdict on this destination, in this slot, draws on. Returns the policy's index. */
+static inline int destination_account_at(struct destination *destination, uint32_t slot,
+                                         const struct config *config, struct account *account)
 {
 	uint64_t known = ((uint64_t)LOAD(destination->generation) & 0xffffff) << 40 |
 	                 ((uint64_t)config->serial & 0xffffff) << 16;
-	uint64_t past = LOAD(*destination_policy(destination_slot(destination))) - known;
+	uint64_t past = LOAD(*destination_policy(slot)) - known;
 	int index = past > 0 && past <= CONFIG_POLICIES
 	                ? (int)past - 1
 	                : destination_find_policy(destination, config, known);
@@ -75,6 +75,12 @@ static inline int destination_account(struct destination *destination, const str
 	account->process_rule = &config->process;
 	account->slept = 0;
 	return index;
+}
+
+static inline int destination_account(struct destination *destination, const struct config *config,
+                                      struct account *account)
+{
+	return destination_account_at(destination, destination_slot(destination), config, account);
 }
 
 #endif
