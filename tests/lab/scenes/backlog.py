@@ -38,8 +38,7 @@ def backlog(quick):
 
     return {"title": "A backlog meets the returning server", "plays": plays, "judge": judge, "plot": PORT,
             "marks": [(outage, "back")], "capacity": 50, "logarithmic": True,
-            "open": {"library": "the way back overshoots where most of the work was refused, and the timeouts that "
-                                "this makes stop it again"}, "recovery": recovery,
+            "recovery": recovery,
             "headline": ("bare", "library",
                          ("at the outage's end /s", "attempts at the outage's end /s"), ("back after", "back after")),
             "sim": {"scenario": "backlog", "tolerance": {"load": (0.35, 5)}, "set": {  # so many threads are late
