@@ -71,7 +71,9 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
 		return;
 	}
-	atomic_store_explicit(&entry->seen_changes, changes + 1, memory_order_relaxed);
+	/* What a session sends is looked at (tls_session.h). */
+	if (!config_current()->tls)
+		atomic_store_explicit(&entry->seen_changes, changes, memory_order_relaxed);
 	if (first && trial.destination) {
 		count(&trial.destination->tally.successes);
 		count(&shim_region->tally.successes);

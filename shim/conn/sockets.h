@@ -82,7 +82,7 @@ struct socket_entry {
 	_Atomic(uint32_t) place;  /* of the address among those of its name */
 	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
 	_Atomic(uint32_t)
-	    seen_changes; /* region->changes + 1 when a success last changed nothing */
+	    seen_changes; /* region->changes when a success last changed nothing; 0: never */
 	_Atomic(uint32_t)
 	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
 	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */

@@ -19,7 +19,7 @@
 /* Nothing has gone wrong anywhere since a success on this connection last changed nothing. */
 static inline bool traffic_is_unchanged(const struct socket_entry *entry)
 {
-	return (uint32_t)LOAD(shim_region->changes) + 1 == LOAD(entry->seen_changes);
+	return (uint32_t)LOAD(shim_region->changes) == LOAD(entry->seen_changes);
 }
 
 /* wanted: bytes asked for; flags: as for recv, 0 for read; data: where the kernel has just put what
@@ -37,7 +37,7 @@ static inline bool traffic_begins(int fd)
 {
 	struct socket_entry *entry = socket_at(fd);
 
-	return traffic_is_unchanged(entry) && !session_is_called() &&
+	return traffic_is_unchanged(entry) &&
 	       socket_exchange(fd, entry, LOAD(entry->traits), SOCKET_ANSWERED);
 }
 

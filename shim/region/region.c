@@ -159,6 +159,7 @@ void region_begin(struct region *region, int64_t nonce)
 {
 	atomic_store(&region->size, (int64_t)sizeof(struct region));
 	atomic_store(&region->nonce, nonce);
+	atomic_fetch_or(&region->changes, 1);
 	atomic_store(&region->magic, REGION_MAGIC);
 }
 

@@ -191,8 +191,9 @@ struct region {
 	struct steering steering;
 	cell64 lost_records;   /* records that no listener took */
 	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
-	cell64 changes;        /* grows with each failure and each retry: while it stands still, a
-	                        * connection whose success changed nothing need not look again */
+	cell64 changes;        /* from 1, grows with each failure, each retry and each new
+	                        * configuration: while it stands still, a connection whose success
+	                        * changed nothing need not look again */
 	struct bucket process; /* the process-wide bucket */
 	struct tally tally;
 	cell64 levels;                /* that are in use, above the first */

@@ -76,6 +76,7 @@ static void obey(const struct steering_request *request, int64_t word, int64_t n
 
 	if (reply == CONFIG_LATER)
 		return;
+	count(&shim_region->changes);
 	identity_steered(shim_region, config_current());
 	report_settings(&config_current()->log, shim_region);
 	first = steering_done(shim_region, word, answers[reply]);
@@ -111,6 +112,7 @@ void refresh(int64_t now)
 	if (steering_waits(shim_region))
 		steer(now);
 	if (config_refresh(now, &looked)) {
+		count(&shim_region->changes);
 		identity_refresh(shim_region, config_current());
 		report_settings(&config_current()->log, shim_region);
 		report(&record, now);

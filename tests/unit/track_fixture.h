@@ -68,6 +68,7 @@ static inline void start_shim(void)
 	shim_region = mmap(NULL, sizeof(*shim_region), PROT_READ | PROT_WRITE,
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert(shim_region != MAP_FAILED);
+	region_begin(shim_region, 0);
 	shim_state = STATE_READY;
 }
 
