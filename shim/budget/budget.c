@@ -35,8 +35,7 @@ static int64_t probe_wait(const struct account *account, int64_t now, int64_t *l
 	return greater(probe - (now - *last), 0);
 }
 
-/* True if neither tokens nor time make a retry go, but the probe alone. */
-static bool is_barred(const struct account *account)
+bool budget_is_barred(const struct account *account)
 {
 	int64_t most = account->policy->max_attempts;
 
@@ -50,7 +49,7 @@ static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t
 	int64_t probe =
 	    account->policy->leased && cost > 0 ? leased_probe_wait(account, now) : INT64_MAX;
 
-	if (is_barred(account))
+	if (budget_is_barred(account))
 		return probe;
 	return lesser(probe,
 	              greater(strategy_of(account->policy)->wait(account, cost, now),
@@ -62,7 +61,7 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
 	const struct strategy_calls *strategy = strategy_of(account->policy);
 	int64_t taken;
 
-	if (is_barred(account))
+	if (budget_is_barred(account))
 		return false;
 	taken = strategy->take(account, cost, now);
 	if (taken < 0)
@@ -105,18 +104,30 @@ static int64_t asked_left(const struct account *account, int64_t now)
 {
 	int64_t until = LOAD(account->budget->not_before);
 	int64_t cap = greater(account->policy->retry_after_cap, 0);
+	int64_t asked = LOAD(account->budget->asked);
 
 	if (until <= now || cap == 0)
 		return 0;
-	if (until <= later(now, cap))
-		return until - now;
-	cell_swap(&account->budget->not_before, until, later(now, cap));
-	return cap;
+	if (until > later(now, cap)) {
+		cell_swap(&account->budget->not_before, until, later(now, cap));
+		until = later(now, cap);
+	}
+	if (account->answers > 0 && asked > 0)
+		until = lesser(until, later(account->answers, lesser(asked, cap)));
+	return greater(until - now, 0);
 }
 
 int64_t budget_asked_wait(const struct account *account, int64_t now)
 {
 	return LOAD(account->budget->streak) <= 0 ? 0 : asked_left(account, budget_moment(now));
+}
+
+bool budget_is_invited(const struct account *account, int64_t now)
+{
+	int64_t asked = LOAD(account->budget->asked);
+
+	return asked > 0 && account->answers > 0 && !budget_is_barred(account) &&
+	       account->policy->retry_after_cap > 0 && now >= later(account->answers, asked);
 }
 
 int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
@@ -172,7 +183,7 @@ static bool is_rare(const struct account *account, int64_t now)
 	    atomic_exchange_explicit(&account->budget->wanted_at, now, memory_order_relaxed);
 
 	if (account->policy->leased || floor <= 0 || before <= 0 || before > now ||
-	    is_barred(account))
+	    budget_is_barred(account))
 		return false;
 	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
 }
@@ -218,7 +229,7 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 		return REFUSED;
 	if (due > 0 && !gate_enter(account, due, now))
 		return REFUSED;
-	if (due > 0 && !account->policy->leased && !is_barred(account) &&
+	if (due > 0 && !account->policy->leased && !budget_is_barred(account) &&
 	    (allowance_has_answer(&budget->allowance, now) ||
 	     is_crowds_turn(account, admitted, now)))
 		return admit_free(account, now);
@@ -242,7 +253,7 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 	heard = account->policy->leased && !answers && leased_has_news(account, now);
 	if (heard)
 		ramp_begin(&budget->ramp, true, now);
-	if (ramp_is_on(&budget->ramp, now) && !is_barred(account)) {
+	if (ramp_is_on(&budget->ramp, now) && !budget_is_barred(account)) {
 		if (heard)
 			return budgets_wait(account, cost, now) == 0 &&
 			               ramp_take(&budget->ramp, now)
@@ -288,7 +299,7 @@ int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now
 	int exhausted = 0;
 
 	now = budget_moment(now);
-	if (is_barred(account) || strategy_of(account->policy)->wait(account, cost, now) > 0)
+	if (budget_is_barred(account) || strategy_of(account->policy)->wait(account, cost, now) > 0)
 		exhausted |= EXHAUSTED_OWN;
 	if (bucket_wait(account->process, account->process_rule, cost, now) > 0)
 		exhausted |= EXHAUSTED_PROCESS;
@@ -312,7 +323,7 @@ bool budget_is_refilled(const struct account *account, int exhausted, int64_t no
 		return false;
 	level = budget_level(account, now, &limit);
 	/* Bits that are none of ours are of a corrupted word: it is no reason to wait for ever. */
-	return !(exhausted & EXHAUSTED_OWN) || (level >= limit && !is_barred(account));
+	return !(exhausted & EXHAUSTED_OWN) || (level >= limit && !budget_is_barred(account));
 }
 
 bool budget_unclear(const struct account *account, int64_t now)

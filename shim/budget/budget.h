@@ -32,6 +32,7 @@ struct budget {
 	cell64 last_delay;   /* ns, the delay that due_at was drawn with */
 	cell64 delay_before; /* ns, the one before: decorrelated jitter draws from it */
 	cell64 not_before;   /* ns, what a server asked for with Retry-After; 0 = nothing */
+	cell64 asked;        /* ns, how long that was, from the reply on */
 	cell64 barred;       /* the last failure is one of those that `sample` does not retry */
 	cell64 paid;         /* mt, what the retry that is under way has cost, 0 = none is */
 	cell64 dice;         /* state of the generator that strategies draw from */
@@ -51,7 +52,8 @@ struct account {
 	const struct policy *policy;
 	struct bucket *process;
 	const struct bucket_rule *process_rule;
-	int64_t slept; /* ns that CLOCK_BOOTTIME is ahead of the clock of `now`: for leases */
+	int64_t slept;   /* ns that CLOCK_BOOTTIME is ahead of the clock of `now`: for leases */
+	int64_t answers; /* ns, of the failure that the attempt at hand answers; 0 = not known */
 };
 
 enum verdict {
@@ -113,9 +115,18 @@ static inline void budget_first_try(const struct account *account, int64_t now)
  * sooner; 0 = now. */
 int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now);
 
-/* ns until the moment that the server asked for: not even the probe goes before. 0: it has asked
- * for none, or it is over. A moment further off than the policy's cap is moved up to it. */
+/* ns until the moment that the server asked for: not even the probe goes before. It has asked for a
+ * time, and each repeat waits that long from the failure that it answers (account->answers): others
+ * that are told to wait later hold up nobody who has waited. 0: it has asked for none, or it is
+ * over. A moment further off than the policy's cap is moved up to it. */
 int64_t budget_asked_wait(const struct account *account, int64_t now);
+
+/* True if neither tokens nor time make a retry go, but the probe alone: `sample` leaves the last
+ * failure without one, or `max_attempts` have failed in a row. */
+bool budget_is_barred(const struct account *account);
+
+/* True if the server has said when to come again, and the attempt at hand comes no sooner. */
+bool budget_is_invited(const struct account *account, int64_t now);
 
 /* ns until a repeat may go (0 = now): the gate and tokens, cut by probe, but not before the moment
  * that the server asked for. */

@@ -36,6 +36,8 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	if (retry)
 		ramp_failed(&budget->ramp);
 	STORE(budget->failed_at, now);
+	if (LOAD(budget->asked) != 0) /* of that failure; this one's reply may ask for more */
+		STORE(budget->asked, 0);
 	drawn = LOAD(budget->drawn_at);
 	/* The first failure of a streak may have been the only one, and a client that tries again
 	 * once is no storm: that one goes. A gate drawn in the future was corrupted. */
@@ -89,6 +91,8 @@ void budget_retry_after(const struct account *account, int64_t wanted, int64_t n
 	now = budget_moment(now);
 	until = later(now, lesser(wanted, cap));
 	/* One that lies further ahead than any may was corrupted. */
-	if (until > now && (before < until || before > later(now, cap)))
+	if (until > now && (before < until || before > later(now, cap))) {
+		STORE(account->budget->asked, until - now);
 		STORE(*cell, until);
+	}
 }

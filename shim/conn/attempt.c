@@ -35,7 +35,10 @@ static inline bool open_account(struct attempt *try)
 /* Evicted during a long wait: nothing is known of it any more. */
 bool attempt_open_account(struct attempt *try)
 {
-	return trial_stands(&try->trial) && open_account(try);
+	bool is_judged = trial_stands(&try->trial) && open_account(try);
+
+	attempt_answers(try);
+	return is_judged;
 }
 
 static __attribute__((noinline)) int option_of(int fd, int name)

@@ -76,6 +76,12 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
+/* Tells its account which failure it answers. */
+static inline void attempt_answers(struct attempt *try)
+{
+	try->account.answers = try->answered.number > 0 ? try->answered.at : 0;
+}
+
 /* True if the number still is the socket that try->cookie is of: another thread may have closed it
  * while this one waited, and the kernel have given it out again. One system call. */
 bool attempt_is_there(const struct attempt *try);

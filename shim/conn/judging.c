@@ -31,11 +31,9 @@ static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 	return bad != hit->place ? hit->untried : good && good != hit->place;
 }
 
-/* It answers, and has not asked to be left alone. */
 static bool answers(const struct attempt *try)
 {
-	return allowance_is_answering(&try->account.budget->allowance, try->began) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	return allowance_is_answering(&try->account.budget->allowance, try->began);
 }
 
 /* After one failure of a destination that answers, this may be its thread's next work as well. Of
@@ -44,7 +42,8 @@ static bool may_be_next(const struct attempt *try)
 {
 	bool replied = LOAD(try->trial.destination->last_failure) == FAILURE_STATUS;
 
-	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try);
+	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
 /* We refused its last two tries, and the destination answers. A thread that is refused for ever
@@ -55,7 +54,8 @@ static bool may_be_next(const struct attempt *try)
  * either. Datagrams are left out: their sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
-	return !try->is_datagram && tries_is_denied(slot) && !tries_are_vain(slot) && answers(try);
+	return !try->is_datagram && tries_is_denied(slot) && !tries_are_vain(slot) &&
+	       answers(try) && !budget_is_barred(&try->account);
 }
 
 /* What those say that share the budget. While the destination answers, what its own command left
@@ -89,6 +89,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
+	attempt_answers(try);
 	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
 	             !demand_serves_many();
 	evidence->demand = try->asked && !profile_has_no_excuse(destination);
@@ -105,6 +106,8 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =
 	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
+	evidence->invited = !evidence->sweep && (evidence->again || evidence->loop) &&
+	                    budget_is_invited(&try->account, try->began);
 	gather_lineage(try, slot, returns, evidence);
 }
 

@@ -179,10 +179,12 @@ int attempt_settle_lookup(struct attempt *try, int result)
 
 void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 {
+	/* It has waited since that failure, as the server has asked it to. */
+	bool waits = try->account.answers > 0 && budget_asked_wait(&try->account, now) > 0;
 	struct unanswered failure = {
 		.owner = try->trial.owner,
 		.place = try->answered.place,
-		.at = now,
+		.at = waits ? try->account.answers : now,
 		.fingerprint = try->trial.fingerprint,
 		.number = try->trial.number,
 		.counted = try->trial.counted,

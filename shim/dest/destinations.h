@@ -74,6 +74,7 @@ static inline int destination_account_at(struct destination *destination, uint32
 	account->process = &shim_region->process;
 	account->process_rule = &config->process;
 	account->slept = 0;
+	account->answers = 0;
 	return index;
 }
 

@@ -21,6 +21,8 @@ APPLIES(other_command)
 APPLIES(sweep)
 APPLIES(other_work)
 APPLIES(denied)
+APPLIES(invited)
+APPLIES(kept)
 APPLIES(again)
 APPLIES(loop)
 
@@ -34,6 +36,10 @@ const struct rule rules[] = {
 	{ "quiet", KIND_NEW, is_quiet, "nothing has failed there lately" },
 	{ "demand", KIND_NEW, is_demand,
 	  "somebody has asked the program for it since the failure" },
+	{ "invited", KIND_UNCLEAR, is_invited,
+	  "a repeat, but it comes when the server has asked it to (Retry-After)" },
+	{ "kept", KIND_UNCLEAR, is_kept,
+	  "a repeat, but its refusal would end a connection to a server that answers" },
 	{ "same-request", KIND_REPEAT, is_same, "the very request that failed" },
 	{ "other-request", KIND_NEW, is_other, "another request than the one that failed" },
 	{ "stranger", KIND_NEW, is_stranger,

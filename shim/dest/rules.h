@@ -27,6 +27,8 @@ struct evidence {
 	bool sweep;      /* another address, or destination, not tried since a failure elsewhere */
 	bool other_work; /* here failures were mostly followed by other requests */
 	bool denied;     /* one of the next two, whose last two tries here were refused by us */
+	bool invited;    /* it has waited for as long as the server asked for */
+	bool kept;       /* on a kept connection, to a destination that mostly answers */
 	bool again;      /* here failures were mostly followed by the same requests */
 	bool stranger;   /* in a share: the first try of this program since others failed here */
 	bool lineage; /* in a share: the first of a process, another of its lineage failed here */

@@ -18,6 +18,7 @@
  *   err=P, busy=P  500 or 503 to P % of the requests
  *   broken         502 to each path that begins with /d
  *   limit=N        429 with Retry-After: 60 to the Nth request of all
+ *   rate=N         answers N requests in each second, all others 429 with Retry-After: 1
  *   greet=N        a refusal in band, then a close: 1 MySQL 1040, 2 SMTP 421, 3 PostgreSQL 53300,
  *                  4 a TLS alert, 5 HTTP 503
  *   pg             a PostgreSQL that answers "SELECT 1" to everything
@@ -67,7 +68,7 @@ struct port {
 	char address[20];
 	int number, listener, now, phases;
 	struct phase phase[PHASES];
-	long syns, connections, requests, by_second[SECONDS];
+	long syns, connections, requests, by_second[SECONDS], in_second[SECONDS];
 };
 
 // What is to be done with a connection at a time: answer or close.
@@ -205,6 +206,12 @@ static int whole(const struct connection *c)
 	return length <= c->length ? length : 0;
 }
 
+static bool over_rate(struct port *port)
+{
+	const int second = (int)now();
+	return ++port->in_second[second < SECONDS ? second : SECONDS - 1] > phase_of(port)->number;
+}
+
 static void answer(int fd)
 {
 	struct connection *c = connections[fd];
@@ -227,6 +234,8 @@ static void answer(int fd)
 		reply(fd, 502, "", "no");
 	else if (strcmp(phase->what, "limit") == 0 && c->port->requests == phase->number)
 		reply(fd, 429, "Retry-After: 60\r\n", "no");
+	else if (strcmp(phase->what, "rate") == 0 && over_rate(c->port))
+		reply(fd, 429, "Retry-After: 1\r\n", "no");
 	else
 		reply(fd, 200, last ? "Connection: close\r\n" : "", path);
 	if (last)

@@ -99,7 +99,8 @@ def pools():
         scene(f"pool/partial-{share}", "unclear", f"16 threads, 300 requests/s, {share} % failing, 3 tries",
               pool("-n 16 -r 300 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail={share}"], failing=share / 100)
     scene("pool/kept-partial", "unclear", "16 threads on kept connections, 20 % of the answers 503",
-          pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2)
+          pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2,
+          per_demand=(LIVE, "p", 0.05, "syns"))  # a refused repeat ends its connection
     scene("pool/broken-url", "denied", "one server, half of the jobs for a URL that is always 502, 3 tries",
           pool("-n 8 -r 60 -t 3", f"{LIVE}=h", f"{LIVE}/d=d"), [f"{LIVE}:broken"], quick=True)
     scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
@@ -113,6 +114,10 @@ def pools():
           pool("-n 4 -r 100 -t 1 -m", f"{LIVE}=p"), [f"{LIVE}:err=10"], failing=0.1)
     scene("pool/limit", "Retry-After", "one 429 with Retry-After: 60 among distinct requests",
           pool("-n 2 -r 50 -t 1 -k", f"{LIVE}=p"), [f"{LIVE}:limit=20"], failing=0.01)
+    scene("pool/limiter", "invited", "a limiter of 30/s, 35 distinct jobs/s, which try 4 times, as it asks",
+          pool("-n 60 -r 35 -t 4 -p 1050 -k", f"{LIVE}=h"), [f"{LIVE}:rate=30"], later=1500)
+    scene("pool/limiter-eager", "Retry-After", "the same where the tries come sooner than asked",
+          pool("-n 60 -r 35 -t 5 -p 350 -k", f"{LIVE}=p"), [f"{LIVE}:rate=30"], failing=1 / 7, later=1500)
     scene("pool/one-way", "one-way", "connect, send, wait a second, close; the reader is silent",
           pool("-n 4 -r 3 -1", f"{LIVE}=h"), [f"{LIVE}:mute"], quick=True)
     scene("pool/failover", "sweep", "a list of hosts, the first dead, 20 jobs/s",

@@ -59,8 +59,9 @@ static inline void world_start(struct world *world, uint64_t seed)
 	world->policy = default_policy;
 	world->process_rule = default_process;
 	world->random = seed;
-	world->account = (struct account) { &world->budget, &world->policy, &world->process,
-		                            &world->process_rule, 0 };
+	world->account = (struct account) {
+		&world->budget, &world->policy, &world->process, &world->process_rule, 0, 0
+	};
 }
 
 #define RACERS 8

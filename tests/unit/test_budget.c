@@ -333,6 +333,46 @@ Test(budget, before_the_servers_own_moment_nothing_goes)
 	cr_expect_neq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(61)), REFUSED);
 }
 
+/* Of many that are told to wait a second each, in turn, the last must not hold up the first. */
+Test(budget, each_repeat_waits_from_the_failure_that_it_answers)
+{
+	struct account first, later;
+
+	shut();
+	first = later = *account;
+	world.policy.retry_after_cap = SECONDS(120);
+	first.answers = START_OF_TIME;
+	later.answers = START_OF_TIME + SECONDS(0.9);
+	budget_retry_after(account, SECONDS(1), first.answers);
+	budget_retry_after(account, SECONDS(1), later.answers);
+	cr_expect_eq(budget_asked_wait(&first, START_OF_TIME + SECONDS(0.9)), SECONDS(0.1));
+	cr_expect_eq(budget_asked_wait(&first, START_OF_TIME + SECONDS(1)), 0);
+	cr_expect_eq(budget_asked_wait(&later, START_OF_TIME + SECONDS(1)), SECONDS(0.9));
+	cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(1)), SECONDS(0.9),
+	             "which it answers is not known");
+}
+
+Test(budget, who_has_waited_as_asked_is_invited)
+{
+	struct account repeat;
+
+	shut();
+	repeat = *account;
+	world.policy.retry_after_cap = SECONDS(120);
+	repeat.answers = START_OF_TIME;
+	budget_retry_after(account, SECONDS(1), START_OF_TIME);
+	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(0.9)));
+	cr_expect(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1)));
+	cr_expect_not(budget_is_invited(account, START_OF_TIME + SECONDS(1)));
+	world.budget.barred = 1;
+	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1)), "by `sample`");
+	world.budget.barred = 0;
+	budget_success(account, START_OF_TIME + SECONDS(1.1));
+	cr_expect(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1.2)), "others may succeed");
+	budget_failure(account, true, START_OF_TIME, START_OF_TIME + SECONDS(2), &world.random);
+	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(2)), "it asks no more");
+}
+
 Test(budget, wild_times_heal_within_one_probe)
 {
 	static const int64_t wild[] = { INT64_MAX, INT64_MIN, -1, START_OF_TIME + SECONDS(1000) };

@@ -14,8 +14,9 @@ static void probe_each(struct racer *racer)
 	struct world *mine = racer->shared;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		struct account each = { &crowd[i], &mine->policy, &mine->process,
-			                &mine->process_rule, 0 };
+		struct account each = {
+			&crowd[i], &mine->policy, &mine->process, &mine->process_rule, 0, 0
+		};
 
 		if (i % 100 == 0)
 			pthread_barrier_wait(racer->line);

@@ -416,6 +416,9 @@ Test(feedback, who_was_refused_twice_does_not_go_past_the_ramp)
 	for (int i = 0; i < 2; i++)
 		cr_expect_eq(denied(&server), KIND_REPEAT);
 	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+	destination_at_port(&server)->budget.barred = 1;
+	cr_expect_eq(denied(&server), KIND_REPEAT, "no failure is to be retried");
+	destination_at_port(&server)->budget.barred = 0;
 	ramp_throttled(ramp, monotonic());
 	ramp_begin(ramp, true, monotonic());
 	cr_assert(ramp_is_on(ramp, monotonic()));

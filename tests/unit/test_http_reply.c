@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What HTTP/1 replies do to a connection, its destination, and the request after them. */
 #include "conn/http_reply.h"
+#include "budget/streak.h"
 #include "pace/pace.h"
 #include "track_fixture.h"
 
@@ -546,4 +547,56 @@ Test(http_reply, makes_no_reconnect_of_a_request)
 	cr_expect_not(pace(&try));
 	cr_expect_eq(try.told, 0, "the host is to think that it went");
 	cr_expect_eq(talk.entry->state, SOCKET_CUT);
+}
+
+/* Which rule says what this request is. It does not go. */
+static const char *why(const struct talk *talk, const char *text)
+{
+	uint32_t fingerprint = traffic_look(talk->host, text, strlen(text));
+	struct attempt try;
+
+	if (!attempt_begin_request(&try, talk->host, fingerprint, 0))
+		return "none";
+	attempt_unanswered(&try, false, monotonic());
+	return try.rule->name;
+}
+
+/* To refuse it would end its connection. */
+Test(http_reply, a_repeat_is_not_worth_a_connection_where_most_is_answered)
+{
+	struct talk talk = talk_start();
+	struct allowance *allowance = &talk.destination->budget.allowance;
+
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	asks(&talk, OTHER);
+	replies(&talk, BUSY, 64);
+	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
+	replies(&talk, BUSY, 64);
+	cr_expect_str_eq(why(&talk, OTHER), "same-request", "two failures, and nothing since");
+	allowance_answered(allowance, monotonic());
+	cr_expect_str_eq(why(&talk, OTHER), "kept");
+	talk.destination->budget.barred = 1;
+	cr_expect_str_eq(why(&talk, OTHER), "same-request", "no failure is to be retried");
+	talk.destination->budget.barred = 0;
+	budget_retry_after(&(struct account) { .budget = &talk.destination->budget,
+	                                       .policy = &config_current()->policies[0] },
+	                   NS_PER_S, monotonic());
+	cr_expect_str_eq(why(&talk, OTHER), "same-request", "the server asks for a pause");
+}
+
+/* A limiter tells each when to come again; who has waited so long is no storm. */
+Test(http_reply, whose_time_has_come_is_invited)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, BUSY, 64);
+	asks(&talk, ASK);
+	replies(&talk, LATER, 64);
+	cr_expect_str_eq(why(&talk, ASK), "same-request");
+	talk.destination->budget.asked = NS_PER_MS;
+	talk.destination->budget.not_before = monotonic();
+	usleep(2000);
+	cr_expect_str_eq(why(&talk, ASK), "invited");
 }

@@ -23,6 +23,8 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .denied = true }), "denied");
+	cr_expect_str_eq(why(&(struct evidence) { .invited = true }), "invited");
+	cr_expect_str_eq(why(&(struct evidence) { .kept = true }), "kept");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
 	cr_expect_str_eq(why(&(struct evidence) { .loop = true }), "loop");
 	cr_expect_str_eq(why(&(struct evidence) { 0 }), "unclear");
@@ -30,26 +32,28 @@ Test(rules, each_alone_decides)
 
 Test(rules, of_all_combinations_the_first_that_holds_decides)
 {
-	for (int bits = 0; bits < 8192; bits++) {
-		bool held[14] = { [13] = true };
+	for (int bits = 0; bits < 32768; bits++) {
+		bool held[16] = { [15] = true };
 		struct evidence evidence;
 		size_t first = 0;
 
-		for (int i = 0; i < 13; i++)
+		for (int i = 0; i < 15; i++)
 			held[i] = bits >> i & 1;
 		evidence = (struct evidence) { .quiet = held[0],
 			                       .demand = held[1],
-			                       .same = held[2],
-			                       .other = held[3],
-			                       .stranger = held[4],
-			                       .lineage = held[5],
-			                       .same_command = held[6],
-			                       .other_command = held[7],
-			                       .sweep = held[8],
-			                       .other_work = held[9],
-			                       .denied = held[10],
-			                       .again = held[11],
-			                       .loop = held[12] };
+			                       .invited = held[2],
+			                       .kept = held[3],
+			                       .same = held[4],
+			                       .other = held[5],
+			                       .stranger = held[6],
+			                       .lineage = held[7],
+			                       .same_command = held[8],
+			                       .other_command = held[9],
+			                       .sweep = held[10],
+			                       .other_work = held[11],
+			                       .denied = held[12],
+			                       .again = held[13],
+			                       .loop = held[14] };
 
 		while (!held[first])
 			first++;
@@ -59,7 +63,7 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 
 Test(rules, are_told_from_each_other_and_explained)
 {
-	cr_assert_eq(rule_count, 14);
+	cr_assert_eq(rule_count, 16);
 	for (size_t i = 0; i < rule_count; i++) {
 		cr_expect_gt(strlen(rules[i].reason), 10);
 		for (size_t j = 0; j < i; j++)
