@@ -85,8 +85,8 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 	      $(if $(call header_of,openssl/ssl.h),,tls_kept tls_plugged) \
 	      $(if $(call header_of,gnutls/gnutls.h),,tls_gnutls))
 
-# The daemon's part of a fleet needs hiredis; without its headers it is left out.
-HIREDIS    ?= $(if $(call header_of,hiredis/async.h),yes,no)
+# The part of a fleet, in the daemon and the command, needs hiredis; without its headers it is left out.
+HIREDIS    ?= $(if $(TARGET),no,$(if $(call header_of,hiredis/async.h),yes,no))
 ifeq ($(HIREDIS),no)
 SHIM_FLAGS += -DWITHOUT_HIREDIS
 NO_AGENT   := fleet fleet_link fleet_tell
@@ -100,9 +100,10 @@ TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%.c), \
 	      $(wildcard shim/agent/*.c))) \
-	      $(patsubst %,$(B)/obj/shim/tool/%.o,chunk_file family maps processes region_file snapshot)
+	      $(patsubst %,$(B)/obj/shim/tool/%.o,chunk_file family fleet_call fleet_password fleet_rule maps processes \
+	      region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/agent/%.o,fleet_rule fleet_wire holder ledger)
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire agent/holder agent/ledger tool/fleet_call tool/fleet_rule)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))
@@ -126,7 +127,7 @@ $(TOOL): $(TOOL_OBJS) $(ROOM_OBJS)
 	$(say) LD $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(TOOL_OBJS) $(ROOM_OBJS) $(INIH) $(if $(filter no,$(JSON)),,-ljansson) \
 		$(if $(filter no,$(NCURSES)),,-lncursesw -ltinfo) $(if $(filter no,$(ZLIB)),,-lz) \
-		$(if $(filter no,$(ELF)),,-lelf) -lpthread -lm
+		$(if $(filter no,$(ELF)),,-lelf) $(if $(filter no,$(HIREDIS)),,-lhiredis) -lpthread -lm
 
 daemon: $(B)/retrybudgetd ## build the daemon: exporter (libevent), agent of a fleet (hiredis)
 
@@ -250,6 +251,7 @@ check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agent
 	@tests/fleet/agree --build $(B)
 	@tests/fleet/access
 	@tests/fleet/specified --build $(B)
+	@tests/fleet/command --build $(B)
 	@tests/fleet/agents --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted

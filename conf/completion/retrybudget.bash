@@ -6,7 +6,7 @@ _retrybudget()
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options i
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W "run check show rules simulate calc inspect stat top logs explain advise share set reload --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run check show rules simulate calc inspect stat top logs explain advise share fleet set reload --help --version" -- "$word"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -163,6 +163,25 @@ _retrybudget()
     share)
         options="-f --force -h --help"
         ;;
+    fleet)
+        case $before in
+        -c|--config)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        --user)
+            return
+            ;;
+        --password-file)
+            COMPREPLY=($(compgen -f -- "$word"))
+            return
+            ;;
+        --port)
+            return
+            ;;
+        esac
+        options="-c --config --user --password-file --port -h --help"
+        ;;
     set)
         case $before in
         --wait)
@@ -188,6 +207,7 @@ _retrybudget()
     case ${COMP_WORDS[1]} in
     calc) COMPREPLY=($(compgen -W "chain load size" -- "$word")) ;;
     share) COMPREPLY=($(compgen -W "ls show reset rm" -- "$word")) ;;
+    fleet) COMPREPLY=($(compgen -W "show set forget" -- "$word")) ;;
     run|inspect|stat|top|explain|advise|set|reload) COMPREPLY=($(compgen -c -- "$word")) ;;
     check|show|simulate|logs) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac

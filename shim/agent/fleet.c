@@ -322,7 +322,7 @@ static void start_label(struct fleet *fleet, struct fleet_label *label, const ch
 {
 	*label = (struct fleet_label) {
 		.fleet = fleet,
-		.link = &fleet->links[hash_of(name) % fleet->link_count],
+		.link = &fleet->links[wire_server(name, fleet->link_count)],
 		.holder = { .life =
 		                (int64_t)(random_next(&fleet->random) >> (64 - LIFE_BITS)) | 1 },
 	};

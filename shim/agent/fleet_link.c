@@ -4,19 +4,15 @@
 #include "agent/fleet_link.h"
 
 #include "budget/backoff.h"
+#include "tool/fleet_password.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <hiredis/adapters/libevent.h>
 #include <hiredis/async.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define PASSWORD_MAX 512
-#define GIVE_UP_US   2000000 /* of a connect, and of its AUTH */
+#define GIVE_UP_US 2000000 /* of a connect, and of its AUTH */
 
 static const char *const words[LINK_STATES] = { "connecting", "up",       "down",   "slow",
 	                                        "loading",    "readonly", "memory", "disk",
@@ -143,34 +139,6 @@ static void be_ready(struct fleet_link *link)
 	(void)event_del(link->timer);
 }
 
-/* A line that others can read is no password. Returns its length, 0 for none, -1 with a reason. */
-static ssize_t read_password(const char *path, char *password, const char **reason)
-{
-	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
-	struct stat of;
-	ssize_t n;
-
-	if (!*path)
-		return 0;
-	*reason = "password_file cannot be read";
-	if (fd < 0)
-		return -1;
-	n = fstat(fd, &of) == 0 && S_ISREG(of.st_mode) ? read(fd, password, PASSWORD_MAX) : -1;
-	close(fd);
-	if (n < 0)
-		return -1;
-	*reason = "password_file can be read by others";
-	if (of.st_mode & (S_IRWXO | S_IWGRP))
-		return -1;
-	*reason = "password_file has no line, or too long a one";
-	if (n == PASSWORD_MAX || (n > 0 && memchr(password, '\n', (size_t)n) == password))
-		return -1;
-	for (ssize_t i = 0; i < n; i++)
-		if (password[i] == '\n')
-			n = i;
-	return n > 0 ? n : -1;
-}
-
 static void on_auth(redisAsyncContext *context, void *reply, void *arg)
 {
 	const redisReply *told = reply;
@@ -189,7 +157,7 @@ static void on_connect(const redisAsyncContext *context, int status)
 {
 	struct fleet_link *link = context->data;
 	const char *reason = "";
-	char password[PASSWORD_MAX];
+	char password[FLEET_PASSWORD];
 	ssize_t n;
 
 	if (!link)
@@ -202,7 +170,7 @@ static void on_connect(const redisAsyncContext *context, int status)
 		connect_later(link);
 		return;
 	}
-	n = read_password(link->settings->password_file, password, &reason);
+	n = fleet_password(link->settings->password_file, password, &reason);
 	if (n < 0) { /* from here it must not be freed */
 		link->gives_up = reason;
 		wait_us(link, 0);

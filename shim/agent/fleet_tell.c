@@ -26,9 +26,6 @@ static void print_link(const struct fleet_link *link, FILE *out)
 static void print_label(const struct fleet_label *label, FILE *out)
 {
 	const struct holder *holder = &label->holder;
-	const struct fleet_bound bound = label->rule.generation > 0
-	                                     ? fleet_bound(&label->rule, 1000)
-	                                     : (struct fleet_bound) { 0 };
 	int64_t now = fleet_now();
 	char name[160];
 
@@ -48,8 +45,7 @@ static void print_label(const struct fleet_label *label, FILE *out)
 	else
 		fputs(" success_s=none", out);
 	if (label->rule.generation > 0)
-		fprintf(out, " bound=%.3f bound_probes=%" PRId64, tokens(bound.tokens),
-		        bound.probes);
+		fprintf(out, " bound=%.3f", tokens(fleet_bound(&label->rule, 1000)));
 	putc('\n', out);
 }
 
@@ -119,7 +115,7 @@ static double failing_of(const struct fleet_label *label)
 
 static double bound_of(const struct fleet_label *label)
 {
-	return label->rule.generation > 0 ? tokens(fleet_bound(&label->rule, 1000).tokens) : 0;
+	return label->rule.generation > 0 ? tokens(fleet_bound(&label->rule, 1000)) : 0;
 }
 
 static double granted_of(const struct fleet_label *label)
@@ -154,7 +150,7 @@ static const struct {
 	{ "held_tokens", "gauge", "Tokens that this host holds.", held_of },
 	{ "waiting_hosts", "gauge", "Hosts of the fleet that want to retry.", waiting_of },
 	{ "failing_ratio", "gauge", "Share of failures in the fleet lately.", failing_of },
-	{ "bound_tokens", "gauge", "The most that all hosts may send in a second.", bound_of },
+	{ "bound_attempts", "gauge", "Retries of all hosts in a second, at most.", bound_of },
 	{ "granted_tokens_total", "counter", "Tokens that were lent to this host.", granted_of },
 	{ "spent_tokens_total", "counter", "Of them, spent.", spent_of },
 	{ "probes_total", "counter", "Probes of leases that went.", probed_of },

@@ -2,61 +2,8 @@
 /* Numbers as text, and back. */
 #include "agent/fleet_wire.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #define ANSWER 11 /* numbers */
 #define RULE   7
-
-static void add(struct wire_call *call, const char *word)
-{
-	call->argv[call->count] = word;
-	call->lengths[call->count++] = strlen(word);
-}
-
-void wire_number(struct wire_call *call, int64_t number)
-{
-	char *text = call->numbers[call->count];
-
-	snprintf(text, sizeof(call->numbers[0]), "%" PRId64, number);
-	add(call, text);
-}
-
-static bool key_of(char *key, const char *prefix, const char *label, const char *host)
-{
-	int n = host ? snprintf(key, WIRE_KEY, "%s:{%s}:host:%s", prefix, label, host)
-	             : snprintf(key, WIRE_KEY, "%s:{%s}", prefix, label);
-
-	return n > 0 && n < WIRE_KEY;
-}
-
-bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *label,
-                const char *host)
-{
-	call->count = 0;
-	if (!key_of(call->keys[0], prefix, label, NULL) ||
-	    (host && !key_of(call->keys[1], prefix, label, host)))
-		return false;
-	add(call, "FCALL");
-	add(call, function);
-	add(call, host ? "2" : "1");
-	add(call, call->keys[0]);
-	if (host)
-		add(call, call->keys[1]);
-	return true;
-}
-
-void wire_rule(struct wire_call *call, const struct fleet_rule *rule)
-{
-	wire_number(call, rule->generation);
-	wire_number(call, rule->capacity);
-	wire_number(call, rule->floor);
-	wire_number(call, rule->probe);
-	wire_number(call, rule->hosts);
-	wire_number(call, rule->leased);
-	wire_number(call, rule->lifetime);
-}
 
 bool wire_sync(struct wire_call *call, const char *prefix, const char *label, const char *host,
                const struct ledger_ask *ask, int64_t generation)

@@ -30,7 +30,7 @@
 #ifndef RETRYBUDGET_AGENT_LEDGER_H
 #define RETRYBUDGET_AGENT_LEDGER_H
 
-#include "agent/fleet_rule.h"
+#include "tool/fleet_rule.h"
 
 #define LEDGER_WINDOWS 6 /* quarters of a lifetime after which a lease has run out */
 

@@ -21,6 +21,7 @@ int cmd_logs(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_advise(int argc, char **argv);
 int cmd_share(int argc, char **argv);
+int cmd_fleet(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_reload(int argc, char **argv);
 

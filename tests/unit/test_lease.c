@@ -10,30 +10,17 @@ static struct fleet fleet;
 Test(lease, the_rule_is_split_into_what_is_leased_and_a_reserve)
 {
 	struct fleet_rule rule = fleet_rule;
-	struct fleet_bound bound;
 
 	rule.leased = 800000;
-	rule.hosts = 4;
 	cr_assert_eq(fleet_leased_capacity(&rule), 80000);
 	cr_assert_eq(fleet_leased_floor(&rule), 16000);
-	cr_assert_eq(fleet_reserve_capacity(&rule), 5000);
-	cr_assert_eq(fleet_reserve_floor(&rule), 1000);
-	cr_assert_eq(fleet_probe_alone(&rule), 40000);
-	bound = fleet_bound(&rule, 1000);
-	cr_assert_eq(bound.tokens, 80000 + 16000 + 4 * (5000 + 1000));
-	cr_assert_eq(bound.probes, 3);
-	cr_assert_eq(fleet_bound(&rule, 0).tokens, 100000);
-}
-
-Test(lease, a_reserve_of_less_than_a_token_is_none)
-{
-	struct fleet_rule rule = fleet_rule;
-
-	rule.leased = 900000;
-	rule.hosts = 10000;
-	cr_assert_eq(fleet_reserve_capacity(&rule), 0);
-	cr_assert_eq(fleet_reserve_floor(&rule), 0);
-	cr_assert_eq(fleet_bound(&rule, 1000).tokens, 90000 + 18000);
+	cr_assert_eq(fleet_reserve(&rule), 4000);
+	/* One probe that was saved up, one that became due, and one of the hosts without a lease.
+	 */
+	cr_assert_eq(fleet_bound(&rule, 1000), 80000 + 16000 + 4000 + 3 * 1000);
+	cr_assert_eq(fleet_bound(&rule, 0), 80000 + 1000);
+	rule.leased = 0;
+	cr_assert_eq(fleet_bound(&rule, 1000), 1 + 19999 + 3 * 1000);
 }
 
 Test(lease, a_rule_out_of_range_is_none)

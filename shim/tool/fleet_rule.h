@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rule of a fleet's budget at one policy label, and the most that all hosts together may send
- * under it. It is split beforehand: a share that is leased from one ledger (ledger.h), and a
+ * under it. It is split beforehand: a share that is leased from one ledger (agent/ledger.h), and a
  * reserve of which each host may use its part without a lease, whatever has become of the ledger.
  * Pure.
  */
-#ifndef RETRYBUDGET_AGENT_FLEET_RULE_H
-#define RETRYBUDGET_AGENT_FLEET_RULE_H
+#ifndef RETRYBUDGET_TOOL_FLEET_RULE_H
+#define RETRYBUDGET_TOOL_FLEET_RULE_H
 
 #include "sys/arithmetic.h"
 
@@ -32,26 +32,19 @@ struct fleet_rule {
 	int64_t lifetime; /* ms of a lease */
 };
 
-/* The most that may go anywhere in a window of time: tokens in mt, and probes. */
-struct fleet_bound {
-	int64_t tokens, probes;
-};
-
 bool fleet_rule_is_valid(const struct fleet_rule *rule);
 
 /* The leased part: mt, and mt/s (at least 1). */
 int64_t fleet_leased_capacity(const struct fleet_rule *rule);
 int64_t fleet_leased_floor(const struct fleet_rule *rule);
 
-/* What one host may use without a lease: mt, mt/s, and ms between two probes of its own. A reserve
- * of less than a token is none. */
-int64_t fleet_reserve_capacity(const struct fleet_rule *rule);
-int64_t fleet_reserve_floor(const struct fleet_rule *rule);
-int64_t fleet_probe_alone(const struct fleet_rule *rule);
+/* The rest, mt/s of all hosts together: one may use a token in hosts / reserve seconds without a
+ * lease, and saves none up; and a probe in hosts * probe. */
+int64_t fleet_reserve(const struct fleet_rule *rule);
 
-/* What goes in any window of so many ms (>= 0), leased share and reserve together. Tokens are never
- * more. Probes without a lease are counted as spread evenly: each host begins its own at a random
+/* mt of attempts that go in any window of so many ms (>= 0), leased share, reserve and probes
+ * together. What goes without a lease is counted as spread evenly: each host begins at a random
  * moment. */
-struct fleet_bound fleet_bound(const struct fleet_rule *rule, int64_t window);
+int64_t fleet_bound(const struct fleet_rule *rule, int64_t window);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The two parts of a rule, and their sum. */
-#include "agent/fleet_rule.h"
+#include "tool/fleet_rule.h"
 
 #define WHOLE   INT64_C(1000000) /* ppm */
 #define MS_IN_S INT64_C(1000)
@@ -25,23 +25,9 @@ int64_t fleet_leased_floor(const struct fleet_rule *rule)
 	return greater(rule->floor * rule->leased / WHOLE, 1);
 }
 
-int64_t fleet_reserve_capacity(const struct fleet_rule *rule)
+int64_t fleet_reserve(const struct fleet_rule *rule)
 {
-	int64_t part = (rule->capacity - fleet_leased_capacity(rule)) / rule->hosts;
-
-	return part < FLEET_TOKEN ? 0 : part;
-}
-
-int64_t fleet_reserve_floor(const struct fleet_rule *rule)
-{
-	return fleet_reserve_capacity(rule) == 0
-	           ? 0
-	           : (rule->floor - lesser(fleet_leased_floor(rule), rule->floor)) / rule->hosts;
-}
-
-int64_t fleet_probe_alone(const struct fleet_rule *rule)
-{
-	return rule->probe * rule->hosts;
+	return rule->floor - lesser(fleet_leased_floor(rule), rule->floor);
 }
 
 /* Rounded up. */
@@ -52,15 +38,14 @@ static int64_t in_window(int64_t per_s, int64_t window)
 	           : (per_s * window + MS_IN_S - 1) / MS_IN_S;
 }
 
-struct fleet_bound fleet_bound(const struct fleet_rule *rule, int64_t window)
+int64_t fleet_bound(const struct fleet_rule *rule, int64_t window)
 {
-	int64_t alone = fleet_reserve_capacity(rule) + in_window(fleet_reserve_floor(rule), window);
-	int64_t turns = (window + rule->probe - 1) / rule->probe;
+	/* Of the ledger's probes one may have been saved up; hosts without a lease have their own.
+	 */
+	const int64_t probes = 1 + 2 * ((window + rule->probe - 1) / rule->probe);
+	const int64_t tokens = fleet_leased_capacity(rule) +
+	                       in_window(fleet_leased_floor(rule), window) +
+	                       in_window(fleet_reserve(rule), window);
 
-	return (struct fleet_bound) {
-		.tokens = fleet_leased_capacity(rule) +
-		          in_window(fleet_leased_floor(rule), window) +
-		          lesser(alone, INT64_MAX / 4 / rule->hosts) * rule->hosts,
-		.probes = 1 + 2 * turns,
-	};
+	return tokens + probes * FLEET_TOKEN;
 }

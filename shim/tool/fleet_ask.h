@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The ledgers of a fleet, asked by `retrybudget fleet`: one call after the other, waited for. */
+#ifndef RETRYBUDGET_TOOL_FLEET_ASK_H
+#define RETRYBUDGET_TOOL_FLEET_ASK_H
+
+#include "config/servers.h"
+#include "tool/fleet_call.h"
+
+#include <stdbool.h>
+
+/* Numbers that a ledger shows of itself, the rule's seven first, and of a host. */
+#define FLEET_SHOWN      19
+#define FLEET_HOST_SHOWN 5
+
+struct redisContext;
+
+struct fleet_server {
+	struct server at;
+	char name[160]; /* unix:/path or host:port */
+	struct redisContext *context;
+};
+
+/* Connects within two seconds, and says who asks; user and password_file may be empty. False, told
+ * on stderr: it cannot. */
+bool fleet_ask_open(struct fleet_server *server, const char *user, const char *password_file);
+void fleet_ask_close(struct fleet_server *server);
+
+/* Calls a function. Returns how many numbers it answered, or -1, told on stderr. */
+int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t *numbers,
+              int most);
+
+/* Calls back for each host that the ledger knows, with the name. False, told on stderr: it cannot
+ * be asked. */
+bool fleet_ask_hosts(struct fleet_server *server, const char *prefix, const char *label,
+                     void (*found)(void *arg, const char *host), void *arg);
+
+#endif

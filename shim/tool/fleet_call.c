@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Words of a call. */
+#include "tool/fleet_call.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct wire_call *call, const char *word)
+{
+	call->argv[call->count] = word;
+	call->lengths[call->count++] = strlen(word);
+}
+
+void wire_number(struct wire_call *call, int64_t number)
+{
+	char *text = call->numbers[call->count];
+
+	snprintf(text, sizeof(call->numbers[0]), "%" PRId64, number);
+	add(call, text);
+}
+
+static bool key_of(char *key, const char *prefix, const char *label, const char *host)
+{
+	int n = host ? snprintf(key, WIRE_KEY, "%s:{%s}:host:%s", prefix, label, host)
+	             : snprintf(key, WIRE_KEY, "%s:{%s}", prefix, label);
+
+	return n > 0 && n < WIRE_KEY;
+}
+
+bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *label,
+                const char *host)
+{
+	call->count = 0;
+	if (!key_of(call->keys[0], prefix, label, NULL) ||
+	    (host && !key_of(call->keys[1], prefix, label, host)))
+		return false;
+	add(call, "FCALL");
+	add(call, function);
+	add(call, host ? "2" : "1");
+	add(call, call->keys[0]);
+	if (host)
+		add(call, call->keys[1]);
+	return true;
+}
+
+bool wire_begin_host(struct wire_call *call, const char *function, const char *prefix,
+                     const char *label, const char *host)
+{
+	call->count = 0;
+	if (!key_of(call->keys[0], prefix, label, host))
+		return false;
+	add(call, "FCALL");
+	add(call, function);
+	add(call, "1");
+	add(call, call->keys[0]);
+	return true;
+}
+
+void wire_rule(struct wire_call *call, const struct fleet_rule *rule)
+{
+	wire_number(call, rule->generation);
+	wire_number(call, rule->capacity);
+	wire_number(call, rule->floor);
+	wire_number(call, rule->probe);
+	wire_number(call, rule->hosts);
+	wire_number(call, rule->leased);
+	wire_number(call, rule->lifetime);
+}
+
+size_t wire_server(const char *label, size_t count)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *label; label++)
+		hash = (hash ^ (unsigned char)*label) * UINT64_C(0x100000001b3); /* FNV-1a */
+	return count > 0 ? (hash ^ hash >> 32) % count : 0;
+}

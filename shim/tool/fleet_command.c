@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* retrybudget fleet: what many hosts share, asked of the servers that lend it. */
+#include "tool/fleet_ask.h"
+#include "tool/fleet_local.h"
+#include "tool/fleet_print.h"
+#include "tool/fleet_set.h"
+#include "tool/options.h"
+#include "tool/tool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The stack is our own here, unlike in the shim. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+#define PORT 9465 /* of retrybudgetd */
+
+static const char usage[] =
+    "usage: retrybudget fleet\n"
+    "       retrybudget fleet show LABEL\n"
+    "       retrybudget fleet set LABEL [KEY=VALUE...]\n"
+    "       retrybudget fleet forget LABEL\n"
+    "\n"
+    "One budget of many hosts, as [fleet] in the configuration file says: what each label\n"
+    "may send at most, what is leased, the news, and what the daemon of this host says of\n"
+    "it; with show, which host was leased what. set gives a label its rule, in the keys\n"
+    "capacity, floor, fleet_reserve, probe, fleet_n_max and lease of retrybudget(5): what is\n"
+    "not said of the first two is as in the rule that holds, of the others as in the file.\n"
+    "forget takes the rule away.\n"
+    "\n";
+
+static const char after[] = "\n"
+			    "Exit status: 0, 1 if a server cannot be asked, 2 for a wrong usage.\n";
+
+#ifndef WITHOUT_HIREDIS
+struct asking {
+	const char *file, *user, *password_file, *label;
+	int port;
+	struct config config; /* large */
+	struct fleet_server servers[SERVERS_MOST];
+	size_t server_count;
+};
+
+static void complain(void *arg, const char *file, int line, const char *message)
+{
+	(void)arg;
+	fprintf(stderr, "retrybudget: fleet: %s:%d: %s\n", file, line, message);
+}
+
+static bool read_file(struct asking *asking)
+{
+	const char *list;
+
+	if (config_read(&asking->config, asking->file, false, complain, NULL) < 0)
+		return false;
+	list = asking->config.fleet.redis;
+	while (asking->server_count < SERVERS_MOST &&
+	       server_next(&list, &asking->servers[asking->server_count].at))
+		asking->server_count++;
+	if (asking->server_count == 0)
+		fprintf(stderr, "retrybudget: fleet: %s has no [fleet] redis = HOST:PORT\n",
+		        asking->file);
+	return asking->server_count > 0;
+}
+
+/* The server of a label, asked for the first time or not; NULL, told: it cannot be. */
+static struct fleet_server *server_of(struct asking *asking, const char *label)
+{
+	struct fleet_server *server = &asking->servers[wire_server(label, asking->server_count)];
+	const char *user = asking->password_file ? asking->user : "";
+
+	if (server->context ||
+	    fleet_ask_open(server, user, asking->password_file ? asking->password_file : ""))
+		return server;
+	return NULL;
+}
+
+static int policy_of(const struct asking *asking)
+{
+	for (int i = 0; i < asking->config.policy_count; i++)
+		if (asking->config.policies[i].leased &&
+		    strcmp(asking->config.labels[i], asking->label) == 0)
+			return i;
+	fprintf(stderr, "retrybudget: fleet: %s has no [destination %s] with fleet = on\n",
+	        asking->file, asking->label);
+	return -1;
+}
+
+/* What the ledger shows of itself: FLEET_SHOWN, or 0 without a rule, or -1, told. */
+static int look(struct asking *asking, struct fleet_server *server, const char *label,
+                int64_t *numbers)
+{
+	struct wire_call call;
+
+	if (!wire_begin(&call, "retrybudget_1_show", asking->config.fleet.prefix, label, NULL))
+		return -1;
+	return fleet_ask(server, &call, numbers, FLEET_SHOWN);
+}
+
+static int show_all(struct asking *asking)
+{
+	int64_t numbers[FLEET_SHOWN];
+	int status = 0;
+
+	for (int i = 0; i < asking->config.policy_count; i++) {
+		struct fleet_server *server;
+		int count;
+
+		if (!asking->config.policies[i].leased)
+			continue;
+		memset(numbers, 0, sizeof(numbers));
+		server = server_of(asking, asking->config.labels[i]);
+		count = server ? look(asking, server, asking->config.labels[i], numbers) : -1;
+		if (count >= 0)
+			fleet_print_ledger(asking->config.labels[i], server, numbers, count);
+		else
+			status = 1;
+	}
+	puts("this host");
+	fleet_local_print(asking->port, stdout);
+	return fflush(stdout) ? 1 : status;
+}
+
+static int show(struct asking *asking)
+{
+	int64_t numbers[FLEET_SHOWN] = { 0 };
+	struct fleet_server *server = server_of(asking, asking->label);
+	int count = server ? look(asking, server, asking->label, numbers) : -1;
+
+	if (count < 0)
+		return 1;
+	fleet_print_ledger(asking->label, server, numbers, count);
+	if (count == FLEET_SHOWN &&
+	    !fleet_print_hosts(server, asking->config.fleet.prefix, asking->label, numbers[8]))
+		return 1;
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int set(struct asking *asking, char **words, int count)
+{
+	const int policy = policy_of(asking);
+	int64_t numbers[FLEET_SHOWN] = { 0 };
+	struct fleet_server *server = policy >= 0 ? server_of(asking, asking->label) : NULL;
+	struct fleet_rule before, rule;
+	struct wire_call call;
+
+	if (!server || look(asking, server, asking->label, numbers) < 0)
+		return 1;
+	before = (struct fleet_rule) { numbers[0], numbers[1], numbers[2], numbers[3],
+		                       numbers[4], numbers[5], numbers[6] };
+	if (!fleet_set_rule(&asking->config, policy, &before, words, count, &rule))
+		return EXIT_USAGE;
+	if (!wire_begin(&call, "retrybudget_1_set", asking->config.fleet.prefix, asking->label,
+	                NULL))
+		return 1;
+	wire_rule(&call, &rule);
+	if (fleet_ask(server, &call, numbers, 1) != 1)
+		return 1;
+	if (numbers[0] != rule.generation) {
+		fprintf(stderr,
+		        "retrybudget: fleet: somebody else has set rule %" PRId64
+		        " at the same time; look at it, and say it again\n",
+		        numbers[0]);
+		return 1;
+	}
+	printf("%s: rule %" PRId64 " holds: ", asking->label, rule.generation);
+	fleet_print_rule(&rule, stdout);
+	printf("\n%.15g retries of all hosts in a second, at most\n",
+	       (double)fleet_bound(&rule, 1000) / FLEET_TOKEN);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int forget(struct asking *asking)
+{
+	struct fleet_server *server = server_of(asking, asking->label);
+	struct wire_call call;
+	int64_t done;
+
+	if (!server ||
+	    !wire_begin(&call, "retrybudget_1_forget", asking->config.fleet.prefix, asking->label,
+	                NULL) ||
+	    fleet_ask(server, &call, &done, 1) != 1)
+		return 1;
+	printf(
+	    "%s: no rule: hosts keep what they hold until it runs out, and then have their part of "
+	    "the reserve\n",
+	    asking->label);
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int carry_out(struct asking *asking, int count, char **words)
+{
+	const char *act = count > 0 ? words[0] : "";
+
+	asking->label = count > 1 ? words[1] : NULL;
+	if (count == 0)
+		return read_file(asking) ? show_all(asking) : 1;
+	if (count == 2 && strcmp(act, "show") == 0)
+		return read_file(asking) ? show(asking) : 1;
+	if (count == 2 && strcmp(act, "forget") == 0)
+		return read_file(asking) ? forget(asking) : 1;
+	if (count >= 2 && strcmp(act, "set") == 0)
+		return read_file(asking) ? set(asking, words + 2, count - 2) : 1;
+	return options_usage("fleet", usage, after, stderr);
+}
+
+static bool take_option(struct asking *asking, const char *name)
+{
+	if (strcmp(name, "config") == 0)
+		asking->file = optarg;
+	else if (strcmp(name, "user") == 0)
+		asking->user = optarg;
+	else if (strcmp(name, "password-file") == 0)
+		asking->password_file = optarg;
+	else if (strcmp(name, "port") == 0)
+		asking->port = (int)strtol(optarg, NULL, 10);
+	return asking->port > 0 && asking->port <= UINT16_MAX;
+}
+
+int cmd_fleet(int argc, char **argv)
+{
+	static struct asking asking = { .user = "retrybudget-admin", .port = PORT };
+	const char *named = getenv("RETRYBUDGET_CONFIG");
+	struct option list[OPTIONS_MAX];
+	int letter, index = 0, status;
+
+	asking.file = named && *named ? named : CONFIG_SYSTEM_FILE;
+	options_of("fleet", list);
+	while ((letter = getopt_long(argc, argv, "c:h", list, &index)) != -1) {
+		if (letter == 'h')
+			return options_usage("fleet", usage, after, stdout);
+		if (letter == '?' ||
+		    !take_option(&asking, letter == 'c' ? "config" : list[index].name))
+			return options_usage("fleet", usage, after, stderr);
+	}
+	status = carry_out(&asking, argc - optind, argv + optind);
+	for (size_t i = 0; i < asking.server_count; i++)
+		fleet_ask_close(&asking.servers[i]);
+	return status;
+}
+#else
+int cmd_fleet(int argc, char **argv)
+{
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return options_usage("fleet", usage, after, stdout);
+	fputs("retrybudget: fleet: built without hiredis\n", stderr);
+	return 1;
+}
+#endif
