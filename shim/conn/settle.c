@@ -310,3 +310,20 @@ void attempt_end(int fd)
 	}
 	socket_closed(fd, entry);
 }
+
+void attempts_left_open(void)
+{
+	unsigned int limit = socket_limit();
+	const struct destination *to;
+	struct socket_entry *entry;
+
+	for (unsigned int fd = 0; fd < limit; fd++) {
+		entry = socket_find((int)fd);
+		if (!entry || !is_ours(entry))
+			continue;
+		to = destination_at(LOAD(entry->slot), LOAD(entry->generation));
+		if (to && LOAD(to->budget.streak) > 0)
+			unseen_ask((int)fd, entry);
+		flight_end(entry);
+	}
+}

@@ -52,4 +52,9 @@ bool attempt_is_calling(int fd);
 /* The program gives a number up, or puts another file on it. */
 void attempt_end(int fd);
 
+/* The process ends, and may have connections that it never closed: those that can tell whether a
+ * destination which failed is back are asked. Nothing is taken down, for code may run after this.
+ * No system call where nothing has failed. Async-signal-safe; errno is left alone. */
+void attempts_left_open(void);
+
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The constructor: the only place that allocates, reads the environment, and takes its time. */
+/* The constructor: the only place that allocates, reads the environment, and takes its time. And
+ * the destructor, which takes nothing down. */
 #include "config/config.h"
 #include "config/current.h"
 #include "config/scope.h"
+#include "conn/settle.h"
 #include "dest/lineage.h"
 #include "hook/hook.h"
 #include "hook/inject.h"
@@ -110,4 +112,11 @@ __attribute__((constructor)) static void construct(void)
 	shim_state = STATE_RUNNING;
 	start();
 	errno = saved;
+}
+
+/* Code that uses sockets may run after this (HAZARDS 23), and in other threads beside it. */
+__attribute__((destructor)) static void leave(void)
+{
+	if (shim_ready())
+		attempts_left_open();
 }

@@ -177,3 +177,13 @@ Test(unseen, given_up_unseen)
 {
 	is_no_timeout("raw-close", ATTEMPTS);
 }
+
+/* It says that the server is back as a close would. */
+Test(unseen, left_open_at_exit)
+{
+	const struct result *held = converse("left-open", "echo");
+
+	cr_expect(strstr(held->out, "ECONNREFUSED\nthe child: 0\n"), "%s", held->out);
+	cr_expect_eq(told(held, "all", "failures"), 1, "%s", held->out);
+	cr_expect_eq(told(held, "all", "successes"), 1, "%s", held->out);
+}

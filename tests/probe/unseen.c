@@ -241,6 +241,24 @@ static void start_peer(const char *kind)
 	listen(listener, 64); /* the kernel takes connections that nobody ever answers */
 }
 
+/* A server that was down is back, and a child ends with its connection to it open. */
+static int leave_open(void)
+{
+	int listener, status = 0;
+
+	port = refusing_port(&listener);
+	printf("%s\n", error_name(attempt(port, NULL)));
+	listen(listener, 64);
+	past_the_gate();
+	fflush(stdout);
+	if (fork() == 0)
+		exit(connected(port) < 0);
+	wait(&status);
+	printf("the child: %d\n", status);
+	tell_all();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int count = atoi(argv[3]);
@@ -250,6 +268,8 @@ int main(int argc, char **argv)
 		port = (uint16_t)atoi(argv[4]);
 		return inherited(count, is("exec-connected"));
 	}
+	if (is("left-open"))
+		return leave_open();
 	start_peer(argv[2]);
 	if (strncmp(way, "ring", 4) == 0 && !ring_start())
 		return PROBE_CANNOT;
