@@ -398,7 +398,7 @@ bench: ## measure the cost and the effect, bare against shim in one run
 	@scripts/install-deps bench
 	@$(MAKE) --no-print-directory all $(BENCHES)
 	@scripts/bench
-	@scripts/bench-peers $(B) >$(B)/bench-peers.md && cat $(B)/bench-peers.md
+	@scripts/bench-peers $(B) && cat $(B)/bench-peers.md
 
 results: bench ## the same, written to tests/bench/RESULTS.md
 	@scripts/bench-results $(B)

@@ -8,14 +8,17 @@
  *				as a double to stdout
  *
  * The other end of each connection lives in this process too, so that no scheduler stands between
- * the ends, but is driven by raw system calls, which a preloaded library cannot see.
+ * the ends, but is driven by raw system calls, which a preloaded library cannot see. A lookup is of
+ * the name in CALLS_NAME.
  */
 #include "bench.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 
@@ -32,12 +35,12 @@ static char bytes[CHUNK];
 
 static void raw_send(int fd, size_t n)
 {
-	MUST(syscall(SYS_sendto, fd, bytes, n, MSG_NOSIGNAL, NULL, 0));
+	MUST(RAW(SYS_sendto, fd, bytes, n, MSG_NOSIGNAL, NULL, 0));
 }
 
 static void raw_receive(int fd, size_t n)
 {
-	MUST(syscall(SYS_recvfrom, fd, bytes, n, MSG_WAITALL, NULL, NULL));
+	MUST(RAW(SYS_recvfrom, fd, bytes, n, MSG_WAITALL, NULL, NULL));
 }
 
 /* A connection past its first request and reply, so that its outcome is known. */
@@ -48,7 +51,7 @@ static struct link open_link(void)
 
 	MUST(setsockopt(link.client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)));
 	MUST(connect(link.client, (struct sockaddr *)&listening, sizeof(listening)));
-	link.server = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+	link.server = (int)MUST(RAW(SYS_accept4, listener, NULL, NULL, 0));
 	MUST(send(link.client, bytes, 1, 0));
 	raw_receive(link.server, 1);
 	raw_send(link.server, 1);
@@ -112,14 +115,14 @@ static int64_t receive_due_nonblock(long count)
 /* On the serving side: the number comes from accept. */
 static int64_t receive_accepted(long count)
 {
-	struct link link = { .server = (int)MUST(syscall(SYS_socket, AF_INET, SOCK_STREAM, 0)) };
+	struct link link = { .server = (int)MUST(RAW(SYS_socket, AF_INET, SOCK_STREAM, 0)) };
 	int64_t took;
 
-	MUST(syscall(SYS_connect, link.server, &listening, sizeof(listening)));
+	MUST(RAW(SYS_connect, link.server, &listening, sizeof(listening)));
 	link.client = (int)MUST(accept(listener, NULL, NULL));
 	took = receive_nothing(&link, count);
 	MUST(close(link.client));
-	MUST(syscall(SYS_close, link.server));
+	MUST(RAW(SYS_close, link.server));
 	return took;
 }
 
@@ -170,6 +173,66 @@ static int64_t send_bytes(long count)
 	return took;
 }
 
+/* The same by read() and write(), and by recv() and send() on a socket that nobody saw begin. */
+static int64_t read_bytes(long count)
+{
+	int64_t took = 0;
+
+	for (long done = 0; done < count; done += CHUNK) {
+		raw_send(links[0].server, CHUNK);
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++)
+			MUST(read(links[0].client, bytes, 1));
+		took += now_ns();
+	}
+	return took;
+}
+
+static int64_t write_bytes(long count)
+{
+	int64_t took = 0;
+
+	for (long done = 0; done < count; done += CHUNK) {
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++)
+			MUST(write(links[0].client, bytes, 1));
+		took += now_ns();
+		raw_receive(links[0].server, CHUNK);
+	}
+	return took;
+}
+
+static int64_t pass_unseen(bool sends, long count)
+{
+	int ends[2];
+	int64_t took = 0;
+
+	MUST(RAW(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, ends));
+	for (long done = 0; done < count; done += CHUNK) {
+		if (!sends)
+			raw_send(ends[1], CHUNK);
+		took -= now_ns();
+		for (int i = 0; i < CHUNK; i++)
+			MUST(sends ? send(ends[0], bytes, 1, 0) : recv(ends[0], bytes, 1, 0));
+		took += now_ns();
+		if (sends)
+			raw_receive(ends[1], CHUNK);
+	}
+	MUST(RAW(SYS_close, ends[0]));
+	MUST(RAW(SYS_close, ends[1]));
+	return took;
+}
+
+static int64_t receive_unseen(long count)
+{
+	return pass_unseen(false, count);
+}
+
+static int64_t send_unseen(long count)
+{
+	return pass_unseen(true, count);
+}
+
 /* One byte there and one byte back. */
 static int64_t take_turns(long count)
 {
@@ -194,12 +257,12 @@ static int64_t take_http_turns(long count)
 	int64_t start;
 
 	MUST(connect(client, (struct sockaddr *)&listening, sizeof(listening)));
-	server = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+	server = (int)MUST(RAW(SYS_accept4, listener, NULL, NULL, 0));
 	start = now_ns();
 	for (long i = 0; i < count; i++) {
 		MUST(send(client, ask, sizeof(ask) - 1, 0));
-		MUST(syscall(SYS_recvfrom, server, data, sizeof(ask) - 1, MSG_WAITALL, NULL, NULL));
-		MUST(syscall(SYS_sendto, server, reply, sizeof(reply) - 1, MSG_NOSIGNAL, NULL, 0));
+		MUST(RAW(SYS_recvfrom, server, data, sizeof(ask) - 1, MSG_WAITALL, NULL, NULL));
+		MUST(RAW(SYS_sendto, server, reply, sizeof(reply) - 1, MSG_NOSIGNAL, NULL, 0));
 		MUST(recv(client, data, sizeof(data), 0));
 	}
 	return now_ns() - start;
@@ -277,12 +340,45 @@ static int64_t connect_close(long count)
 		}
 		took += now_ns();
 		for (int i = 0; i < CHUNK; i++) {
-			int fd = (int)MUST(syscall(SYS_accept4, listener, NULL, NULL, 0));
+			int fd = (int)MUST(RAW(SYS_accept4, listener, NULL, NULL, 0));
 
-			MUST(syscall(SYS_close, fd));
+			MUST(RAW(SYS_close, fd));
 		}
 	}
 	return took;
+}
+
+/* To a port where nobody listens: a failure, and the first tries that the library lets go. */
+static int64_t connect_refused(long count)
+{
+	struct sockaddr_in nobody;
+	int64_t start;
+
+	close(raw_listener(0, &nobody)); /* a number that was free just now */
+	start = now_ns();
+	for (long i = 0; i < count; i++) {
+		int fd = (int)MUST(socket(AF_INET, SOCK_STREAM, 0));
+
+		if (connect(fd, (struct sockaddr *)&nobody, sizeof(nobody)) == 0)
+			die("somebody listens");
+		MUST(close(fd));
+	}
+	return now_ns() - start;
+}
+
+static int64_t look_up(long count)
+{
+	const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
+	const char *name = getenv("CALLS_NAME");
+	struct addrinfo *found;
+	int64_t start = now_ns();
+
+	for (long i = 0; i < count; i++) {
+		if (!name || getaddrinfo(name, "80", &hints, &found))
+			die("the name in CALLS_NAME is not found");
+		freeaddrinfo(found);
+	}
+	return now_ns() - start;
 }
 
 static const struct {
@@ -296,11 +392,17 @@ static const struct {
 	{ "recv-empty-twice", receive_empty_twice },
 	{ "recv", receive_bytes },
 	{ "send", send_bytes },
+	{ "read", read_bytes },
+	{ "write", write_bytes },
+	{ "recv-untracked", receive_unseen },
+	{ "send-untracked", send_unseen },
 	{ "turn", take_turns },
 	{ "turn-http", take_http_turns },
 	{ "write-null", write_null },
 	{ "read-zero", read_zero },
 	{ "connect-close", connect_close },
+	{ "connect-refused", connect_refused },
+	{ "lookup", look_up },
 	{ "fcntl", ask_flags },
 	{ "sendfile-null", send_file },
 	{ "close-range", close_ranges },

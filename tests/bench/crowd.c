@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 64 threads on one destination, each: connect, send a request, read the reply, close. Usage:
+ * Threads on one destination, each: connect, send a request, read the reply, close. Usage:
  *
- *   crowd server PORT		serves on loopback until stdin ends; run it bare
- *   crowd PORT ROUNDS		ROUNDS cycles in each thread, once
- *   crowd PORT ROUNDS worker	the same per byte on stdin, answering ns per cycle (see pair.c)
+ *   crowd server PORT			serves on loopback until stdin ends; run it bare
+ *   crowd PORT ROUNDS THREADS		ROUNDS cycles in each thread, once
+ *   crowd PORT ROUNDS THREADS worker	the same per byte on stdin, answering ns per cycle (see
+ *					pair.c)
  */
 #include "bench.h"
 
 #include <pthread.h>
 
-#define CLIENTS 64
 #define SERVERS 8
 
 static struct sockaddr_in destination;
 static pthread_barrier_t begin, end;
-static long rounds;
+static long rounds, clients;
 
 static void *serve(void *listener)
 {
@@ -76,7 +76,7 @@ static double batch(void)
 
 	pthread_barrier_wait(&begin);
 	pthread_barrier_wait(&end);
-	return (double)(now_ns() - start) / (double)(rounds * CLIENTS);
+	return (double)(now_ns() - start) / (double)(rounds * clients);
 }
 
 int main(int argc, char **argv)
@@ -85,20 +85,21 @@ int main(int argc, char **argv)
 	double each;
 	char go;
 
-	if (argc < 3) {
-		fputs("usage: crowd server PORT | crowd PORT ROUNDS [worker]\n", stderr);
+	if (argc == 3 && strcmp(argv[1], "server") == 0)
+		return server((uint16_t)number(argv[2], 1));
+	if (argc < 4) {
+		fputs("usage: crowd server PORT | crowd PORT ROUNDS THREADS [worker]\n", stderr);
 		return 2;
 	}
-	if (strcmp(argv[1], "server") == 0)
-		return server((uint16_t)number(argv[2], 1));
 	destination = loopback((uint16_t)number(argv[1], 1));
 	rounds = number(argv[2], 1);
-	pthread_barrier_init(&begin, NULL, CLIENTS + 1);
-	pthread_barrier_init(&end, NULL, CLIENTS + 1);
-	for (int i = 0; i < CLIENTS; i++)
+	clients = number(argv[3], 1);
+	pthread_barrier_init(&begin, NULL, (unsigned int)clients + 1);
+	pthread_barrier_init(&end, NULL, (unsigned int)clients + 1);
+	for (long i = 0; i < clients; i++)
 		if (pthread_create(&thread, NULL, client, NULL))
 			die("pthread_create");
-	if (argc == 3) {
+	if (argc == 4) {
 		batch();
 		return 0;
 	}
