@@ -159,14 +159,19 @@ static int play(const struct sim_question *question, const struct sim_file *file
 static int play_region(const struct sim_question *question, const struct sim_file *file, FILE *out,
                        FILE *err)
 {
-	static struct sim_region region;
+	static struct sim_region regions[SIM_VARIANTS];
+	const char *names[SIM_VARIANTS];
 
 	for (int i = 0; i < file->variant_count; i++) {
-		if (!sim_region_play(&region, file, &file->variants[i], &question->settings,
+		names[i] = file->variants[i].name;
+		if (!sim_region_play(&regions[i], file, &file->variants[i], &question->settings,
 		                     question->config, question->label, question->threads, err))
 			return EXIT_USAGE;
-		sim_region_print(&region, file->variants[i].name, out);
+		sim_region_print(&regions[i], names[i], out);
 	}
+	if (question->plot &&
+	    !sim_plot_regions(regions, names, file->variant_count, question->plot, err))
+		return 1;
 	return fflush(out) ? 1 : 0;
 }
 

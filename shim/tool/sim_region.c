@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For which it is watched after the outage. */
-#define WATCHED (60 * NS_PER_S)
-
 static const int seconds[SIM_LENGTHS] = { 1, 2, 5, 10, 20, 30, 60, 120 };
 
 static bool suits(const struct sim_scenario *scenario, FILE *err)
@@ -33,7 +30,7 @@ static void place(struct sim_scenario *scenario, double load, int64_t length)
 		    (int64_t)((double)scenario->clients[i].rate * wanted / all);
 	scenario->outage_count = 1;
 	scenario->outages[0].until = scenario->outages[0].from + length;
-	scenario->duration = scenario->outages[0].until + WATCHED;
+	scenario->duration = scenario->outages[0].until + SIM_REGION_WATCHED * NS_PER_S;
 }
 
 static bool play(struct sim_region *region, struct sim_cell *cells, const struct sim_cell *first,
@@ -78,7 +75,7 @@ bool sim_region_play(struct sim_region *region, const struct sim_file *file,
 void sim_region_print(const struct sim_region *region, const char *name, FILE *out)
 {
 	fprintf(out, "%s: seconds until it is back, X = not within %d\n    outage", name,
-	        (int)(WATCHED / NS_PER_S));
+	        SIM_REGION_WATCHED);
 	for (int i = 0; i < SIM_LENGTHS; i++)
 		fprintf(out, " %4ds", (int)(region->lengths[i] / NS_PER_S));
 	for (int load = SIM_LOADS - 1; load >= 0; load--) {

@@ -8,6 +8,9 @@
 #define SIM_LOADS   11 /* 50 % to 100 % of the first server's capacity */
 #define SIM_LENGTHS 8  /* 1 s to 120 s */
 
+/* For which it is watched after the outage. */
+#define SIM_REGION_WATCHED 60 /* s */
+
 struct sim_region {
 	double loads[SIM_LOADS];                 /* shares */
 	int64_t lengths[SIM_LENGTHS];            /* ns */

@@ -4,10 +4,12 @@
 import html
 import os
 import platform
+import subprocess
 import time
 
 import pictures
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STYLE = """
 body { font: 16px/1.45 system-ui, sans-serif; max-width: 90em; margin: 2em auto; padding: 0 1.5em; color: #222; }
 table { border-collapse: collapse; font-size: 88%; margin: .5em 0 1em; }
@@ -83,6 +85,20 @@ class Chapter:
         return f'<tr><td class="big">{title}</td>{said}{mark}</tr>'
 
 
+def region(out, options):
+    """What the simulator says of other loads and outages: a map for each way of trying again."""
+    svg = os.path.join(out, "region.svg")
+    done = subprocess.run([os.path.join(options.build, "retrybudget"), "simulate", "--region", "--plot", svg,
+                           "--scenario", os.path.join(ROOT, "conf", "scenarios", "region.ini")],
+                          capture_output=True, text=True, check=True)
+    with open(svg, encoding="utf-8") as file:
+        drawn = file.read()
+    return ("<h2 id=\"region\">After which outage it stays down</h2>\n<p>By the simulator: from which load, and after how "
+            "long an outage, a server that could answer all does not come back, with three tries at once, with pauses "
+            f"that double, and under the library.</p>\n<figure>{drawn[drawn.index('<svg'):]}</figure>\n"
+            f"<details><summary>In numbers</summary><pre>{html.escape(done.stdout)}</pre></details>\n")
+
+
 def write(out, chapters, options):
     path = os.path.join(out, "index.html")
     made = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
@@ -96,5 +112,6 @@ def write(out, chapters, options):
                    '<table class="found"><tr><th>storm</th><th style="text-align:left">bare</th>'
                    '<th style="text-align:left">under the library</th><th></th></tr>'
                    + "\n".join(chapter.headline() for chapter in chapters) + "</table>\n"
-                   + "\n".join(chapter.text for chapter in chapters) + "</body></html>\n")
+                   + "\n".join(chapter.text for chapter in chapters)
+                   + ("" if options.cycles else region(out, options)) + "</body></html>\n")
     return path

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sweeps and regions of the simulator. */
 #include "config_fixture.h"
+#include "tool/sim_plot.h"
 #include "tool/sim_region.h"
 #include "tool/sim_sweep.h"
 
@@ -55,6 +56,24 @@ Test(sim_sweep, none)
 	"[clients]\nrate = 40/s\n[server]\ncapacity = 50/s\n[outage]\nfrom = 5s\nhangs = 100%\n"   \
 	"[variant bare]\nclients.library = off\n[variant library]\nclients.library = on\n"
 
+/* Points of its map that are dark. */
+static int drawn_as_never(const struct sim_region *region)
+{
+	const char *name = "one", *at;
+	char *script;
+	size_t size;
+	FILE *to = open_memstream(&script, &size);
+	int count = 0;
+
+	sim_plot_region_script(region, &name, 1, "unused.svg", to);
+	fclose(to);
+	for (at = script; (at = strstr(at, " 62\n")); at++)
+		count++;
+	cr_expect(strstr(script, "with image"));
+	free(script);
+	return count;
+}
+
 Test(sim_sweep, the_region_is_where_retries_keep_it_down, .init = make_folder,
      .fini = remove_folder)
 {
@@ -76,4 +95,6 @@ Test(sim_sweep, the_region_is_where_retries_keep_it_down, .init = make_folder,
 		}
 	cr_expect_gt(down, SIM_LENGTHS * 2, "%d", down);
 	cr_expect_geq(bare.recovery[0][0], 0, "half a load and one second");
+	cr_expect_geq(drawn_as_never(&bare), down);
+	cr_expect_leq(drawn_as_never(&library), SIM_LENGTHS, "of 100 % alone");
 }
