@@ -131,8 +131,10 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 		answered(fd, entry, state);
 		return;
 	}
-	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len)) {
+	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
+	                     state == SOCKET_ASKED)) {
 	case SAID_NOT_NOW:
+		trait_add(entry, TRAIT_AGREES); /* what comes next is looked at, too */
 		rejected(fd, entry, state, &whole);
 		return;
 	case SAID_NOTHING:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One function for each protocol, in one list. */
+/* One function for each protocol, in one table. */
 #include "conn/not_now.h"
 
 #include <stdbool.h>
@@ -9,18 +9,29 @@
 #define BEGINS(bytes, n, text)                                                                     \
 	((n) >= sizeof(text) - 1 && memcmp(bytes, text, sizeof(text) - 1) == 0)
 
-/* RFC 5321 4.2.1, RFC 959 4.2.1: 421 is "service not available", 554 as a greeting "no service". */
-static bool mail(const unsigned char *bytes, size_t n)
+static bool is_digit(unsigned char c)
 {
-	return n >= 4 && (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554")) &&
-	       (bytes[3] == ' ' || bytes[3] == '-');
+	return c >= '0' && c <= '9';
+}
+
+/* 421 is "service not available", 554 as a greeting "no service"; as a greeting, before anything
+ * was asked, every whole line of a code 4yz, which elsewhere may be an answer. */
+static bool mail(const unsigned char *bytes, size_t n, bool asked)
+{
+	if (n < 4 || (bytes[3] != ' ' && bytes[3] != '-'))
+		return false;
+	if (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554"))
+		return true;
+	return !asked && bytes[0] == '4' && is_digit(bytes[1]) && is_digit(bytes[2]) &&
+	       bytes[n - 1] == '\n' && bytes[n - 2] == '\r';
 }
 
 /* An error packet as the first one: 3 bytes of length, number 0, 0xff, a code from 1000 on. */
-static bool mysql(const unsigned char *bytes, size_t n)
+static bool mysql(const unsigned char *bytes, size_t n, bool asked)
 {
 	unsigned int code;
 
+	(void)asked;
 	if (n < 7 || bytes[2] != 0 || bytes[3] != 0 || bytes[4] != 0xff)
 		return false;
 	code = bytes[5] | (unsigned int)bytes[6] << 8;
@@ -35,10 +46,11 @@ static uint32_t number(const unsigned char *bytes)
 
 /* An ErrorResponse whose SQLSTATE is of class 53 (insufficient resources) or 57 (operator
  * intervention: it starts, or stops). A wrong password is an answer. */
-static bool postgres(const unsigned char *bytes, size_t n)
+static bool postgres(const unsigned char *bytes, size_t n, bool asked)
 {
 	size_t at = 5;
 
+	(void)asked;
 	if (n < 12 || bytes[0] != 'E' || number(bytes + 1) < 8 || number(bytes + 1) > 8192)
 		return false;
 	while (at + 2 < n && bytes[at]) {
@@ -54,31 +66,86 @@ static bool postgres(const unsigned char *bytes, size_t n)
 	return false;
 }
 
-static bool redis(const unsigned char *bytes, size_t n)
+/* To a command, as the first reply: it loads its data, is cut off from its master, or has its most
+ * clients. -ERR alone, and -BUSY or -NOAUTH, are answers. */
+static bool redis(const unsigned char *bytes, size_t n, bool asked)
 {
-	return BEGINS(bytes, n, "-ERR max");
+	(void)asked;
+	return BEGINS(bytes, n, "-ERR max") || BEGINS(bytes, n, "-LOADING ") ||
+	       BEGINS(bytes, n, "-MASTERDOWN ") || BEGINS(bytes, n, "-CLUSTERDOWN ");
 }
 
-/* RFC 8446 6: a record of type 21 with two bytes, before any handshake. */
-static bool tls(const unsigned char *bytes, size_t n)
+/* A record of type 21, not encrypted: two bytes, before any handshake. */
+static bool tls(const unsigned char *bytes, size_t n, bool asked)
 {
+	(void)asked;
 	return n >= 6 && bytes[0] == 21 && bytes[1] == 3 && bytes[2] <= 4 && bytes[3] == 0 &&
 	       bytes[4] == 2;
 }
 
-static bool (*const protocols[])(const unsigned char *bytes, size_t n) = {
-	mail, mysql, postgres, redis, tls,
+/* CONNACK. Version 3: two bytes, the second 3, "server unavailable". Version 5: reasons 0x88
+ * (unavailable), 0x89 (busy), 0x97 (quota exceeded), 0x9f (connection rate exceeded). */
+static bool mqtt(const unsigned char *bytes, size_t n, bool asked)
+{
+	if (!asked || n < 4 || bytes[0] != 0x20 || bytes[1] > n - 2 || bytes[2] != 0)
+		return false;
+	if (bytes[1] == 2)
+		return bytes[3] == 3;
+	return bytes[1] > 2 &&
+	       (bytes[3] == 0x88 || bytes[3] == 0x89 || bytes[3] == 0x97 || bytes[3] == 0x9f);
+}
+
+/* The place behind a length of BER, 0 if there is none. */
+static size_t past_length(const unsigned char *bytes, size_t n, size_t at)
+{
+	if (at >= n)
+		return 0;
+	if (bytes[at] < 0x80)
+		return at + 1;
+	return bytes[at] <= 0x84 ? at + 1 + (bytes[at] & 0x7f) : 0;
+}
+
+/* A message with the response of a bind (0x61), or an extended one that nobody asked for (0x78),
+ * whose result is 51 (busy) or 52 (unavailable). */
+static bool ldap(const unsigned char *bytes, size_t n, bool asked)
+{
+	size_t at = n >= 2 && bytes[0] == 0x30 ? past_length(bytes, n, 1) : 0;
+
+	if (!asked || at == 0 || at + 2 > n || bytes[at] != 2 || bytes[at + 1] > 4)
+		return false;
+	at += 2 + (size_t)bytes[at + 1]; /* the number of the message */
+	if (at >= n || (bytes[at] != 0x61 && bytes[at] != 0x78))
+		return false;
+	at = past_length(bytes, n, at + 1);
+	return at > 0 && at + 3 <= n && bytes[at] == 0x0a && bytes[at + 1] == 1 &&
+	       (bytes[at + 2] == 51 || bytes[at + 2] == 52);
+}
+
+static const struct {
+	const char *reference; /* for whoever checks it */
+	bool (*refuses)(const unsigned char *bytes, size_t n, bool asked);
+} protocols[] = {
+	{ "SMTP: RFC 5321 3.1 and 4.2.1; FTP: RFC 959 4.2.1; NNTP: RFC 3977 5.1", mail },
+	{ "MySQL: the error packet, as the first of a connection", mysql },
+	{ "PostgreSQL: ErrorResponse, SQLSTATE of class 53 or 57", postgres },
+	{ "Redis: errors of its serialization protocol, by their first word", redis },
+	{ "TLS: RFC 8446 6", tls },
+	{ "MQTT: 3.1.1, 3.2.2.3; 5.0, 3.2.2.2", mqtt },
+	{ "LDAP: RFC 4511 4.2.2, 4.4.1 and appendix A", ldap },
 };
 
-enum said not_now_said(const void *bytes, size_t n)
+enum said not_now_said(const void *bytes, size_t n, bool asked)
 {
 	const unsigned char *first = bytes;
 
 	/* PostgreSQL's reply to whoever asks for TLS. */
 	if (n == 1 && (*first == 'N' || *first == 'S'))
 		return SAID_NOTHING;
+	/* A mail server takes its leave of whom it refused. */
+	if (asked && BEGINS(first, n, "221 "))
+		return SAID_NOTHING;
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
-		if (protocols[i](first, n))
+		if (protocols[i].refuses(first, n, asked))
 			return SAID_NOT_NOW;
 	return SAID_ANSWER;
 }

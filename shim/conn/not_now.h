@@ -7,6 +7,7 @@
 #ifndef RETRYBUDGET_CONN_NOT_NOW_H
 #define RETRYBUDGET_CONN_NOT_NOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum said {
@@ -15,7 +16,8 @@ enum said {
 	SAID_NOTHING, /* neither: which way to go on, before the server answers */
 };
 
-/* What the first n bytes of a connection say. Pure. */
-enum said not_now_said(const void *bytes, size_t n);
+/* What the first n bytes of a connection say. asked: the program had sent something before they came;
+ * else they are a greeting. Pure. */
+enum said not_now_said(const void *bytes, size_t n, bool asked);
 
 #endif

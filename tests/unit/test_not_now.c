@@ -3,7 +3,8 @@
 #include "conn/not_now.h"
 #include "track_fixture.h"
 
-#define SAYS(text) not_now_said(text, sizeof(text) - 1)
+#define SAYS(text)   not_now_said(text, sizeof(text) - 1, true)
+#define GREETS(text) not_now_said(text, sizeof(text) - 1, false)
 
 TestSuite(not_now, .init = start_shim);
 
@@ -17,6 +18,40 @@ Test(not_now, is_known_by_its_first_bytes)
 	cr_expect_eq(SAYS("E\0\0\0\x1bSFATAL\0C57P03\0Mbusy\0\0"), SAID_NOT_NOW);
 	cr_expect_eq(SAYS("-ERR max number of clients reached\r\n"), SAID_NOT_NOW);
 	cr_expect_eq(SAYS("\x15\x03\x03\0\x02\x02\x50"), SAID_NOT_NOW);
+}
+
+Test(not_now, is_said_by_brokers_and_directories)
+{
+	cr_expect_eq(SAYS("\x20\x02\0\x03"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("\x20\x03\0\x89\0"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("-LOADING Redis is loading the dataset in memory\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("-CLUSTERDOWN The cluster is down\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x33\x04\0\x04\0"), SAID_NOT_NOW);
+	cr_expect_eq(SAYS("\x30\x84\0\0\0\x10\x02\x01\0\x78\x84\0\0\0\x07\x0a\x01\x34\x04\0\x04\0"),
+	             SAID_NOT_NOW, "as Active Directory writes lengths");
+	cr_expect_eq(GREETS("451 4.3.0 try later\r\n"), SAID_NOT_NOW);
+	cr_expect_eq(GREETS("400 service temporarily unavailable\r\n"), SAID_NOT_NOW);
+}
+
+Test(not_now, is_no_answer_that_looks_like_one)
+{
+	cr_expect_eq(SAYS("\x20\x02\0\0"), SAID_ANSWER, "a session");
+	cr_expect_eq(SAYS("\x20\x02\0\x05"), SAID_ANSWER, "not authorized");
+	cr_expect_eq(SAYS("\x20\x09\0\0\x06"), SAID_ANSWER, "with properties");
+	cr_expect_eq(SAYS("  \0\x03 text"), SAID_ANSWER);
+	cr_expect_eq(GREETS("\x20\x02\0\x03"), SAID_ANSWER, "nobody has asked");
+	cr_expect_eq(SAYS("-LOADINGS"), SAID_ANSWER);
+	cr_expect_eq(SAYS("-BUSY a script runs\r\n"), SAID_ANSWER);
+	cr_expect_eq(SAYS("$9\r\n-LOADING \r\n"), SAID_ANSWER, "a value");
+	cr_expect_eq(SAYS("\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x31\x04\0\x04\0"), SAID_ANSWER,
+	             "a wrong password");
+	cr_expect_eq(SAYS("\x30\x0c\x02\x01\x01\x65\x07\x0a\x01\x33\x04\0\x04\0"), SAID_ANSWER,
+	             "the end of a search");
+	cr_expect_eq(SAYS("0123456789"), SAID_ANSWER, "0 is where a message of LDAP begins");
+	cr_expect_eq(SAYS("451 4.7.1 greylisted\r\n"), SAID_ANSWER, "within a conversation");
+	cr_expect_eq(GREETS("451 "), SAID_ANSWER);
+	cr_expect_eq(GREETS("45 1\r\n"), SAID_ANSWER);
+	cr_expect_eq(GREETS("451\r\n"), SAID_ANSWER, "a number");
 }
 
 Test(not_now, is_not_what_looks_like_one)
@@ -45,10 +80,10 @@ Test(not_now, reads_no_byte_beyond)
 
 		for (size_t b = 0; b < n; b++)
 			bytes[b] = (char)random_next(&random);
-		bytes[0] = "4\025E-5"[random_next(&random) % 5];
+		bytes[0] = "4\025E-5\x20\x30"[random_next(&random) % 7];
 		copy = malloc(n); /* of that very size: AddressSanitizer watches its end */
 		memcpy(copy, bytes, n);
-		not_now_said(copy, n);
+		not_now_said(copy, n, i % 2);
 		free(copy);
 	}
 }
@@ -93,4 +128,37 @@ Test(not_now, is_looked_for_in_the_first_bytes_alone)
 	peer_says(&talk, "554 no such user\r\n");
 	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
 	cr_expect_eq(failures_in(&talk.destination->tally), 0);
+}
+
+/* A reply 4yz to a recipient is an answer of a server that is well. */
+Test(not_now, of_mail_is_no_reply_within_a_conversation)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "220 welcome\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	host_send(talk.host, "RCPT TO:<a@b>\r\n");
+	peer_hears(&talk);
+	peer_says(&talk, "451 4.7.1 greylisted\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(failures_in(&talk.destination->tally), 0);
+}
+
+/* Nor is that it says goodbye, in order, to whom it has refused. */
+Test(not_now, goodbye_is_no_answer)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "451 4.3.0 try later\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	host_send(talk.host, "QUIT\r\n");
+	peer_hears(&talk);
+	peer_says(&talk, "221 2.0.0 Bye\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	EXPECT_COUNTED(talk.destination, 0, 1, FAILURE_STATUS);
+	host_send(talk.host, "EHLO a\r\n");
+	peer_hears(&talk);
+	peer_says(&talk, "250 a\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(talk.destination->budget.streak, 0);
 }
