@@ -6,6 +6,7 @@
 #include "conn/connection_end.h"
 #include "conn/data_connection.h"
 #include "conn/flight.h"
+#include "conn/greeting.h"
 #include "conn/http_reply.h"
 #include "conn/loss.h"
 #include "conn/not_now.h"
@@ -58,6 +59,8 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 	if ((first || fingerprint) && trial_of(entry, &trial)) {
 		if (first)
 			answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
+		if (first && state == SOCKET_ASKED && !(LOAD(entry->traits) & TRAIT_AGREES))
+			answer_time_conversed(trial.destination);
 		if (fingerprint)
 			failures_answered(trial.destination, fingerprint, monotonic());
 	}
@@ -120,12 +123,28 @@ void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *p
 	socket_move(fd, entry, SOCKET_HEAD, ON_HEAD_READ);
 }
 
+/* It spoke before anything was asked. Whether it serves is still to be seen, but as a rule it does:
+ * a sign of life, unless it has done no more than that lately. */
+static void greeted(int fd, struct socket_entry *entry, enum socket_state state)
+{
+	struct trial trial;
+
+	trait_add(entry, TRAIT_AGREES); /* before it moves, and with it what is watched */
+	if (trial_of(entry, &trial) && answer_time_only_greets(trial.destination)) {
+		trait_add(entry, TRAIT_SERVED);
+		socket_move(fd, entry, state, ON_WORDS);
+	} else {
+		answered(fd, entry, state);
+	}
+}
+
 /* The first words of a server that speaks no HTTP/1. */
 static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
                   const struct iovec *parts, size_t n)
 {
 	const struct http_reply whole = { .is_whole = true };
 	unsigned int traits = LOAD(entry->traits);
+	struct trial trial;
 
 	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
 		answered(fd, entry, state);
@@ -142,7 +161,13 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 		socket_move(fd, entry, state, ON_WORDS);
 		return;
 	case SAID_ANSWER:
+		if (state != SOCKET_ASKED) {
+			greeted(fd, entry, state);
+			return;
+		}
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
+		if (trial_of(entry, &trial))
+			answer_time_conversed(trial.destination);
 		answered(fd, entry, state);
 	}
 }
@@ -191,9 +216,10 @@ void exchange_end_reply(int fd, struct socket_entry *entry, enum socket_state st
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
 		spoke(fd, entry, state, parts, n);
 		return;
-	case REPLY_SWITCHED:
+	case REPLY_SWITCHED: /* to what, and whether it serves, is still to be seen */
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_HTTP);
-		break;
+		greeted(fd, entry, state);
+		return;
 	case REPLY_GOOD:
 		break;
 	}
@@ -228,6 +254,8 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 	       (failure == FAILURE_DROPPED && data_connection_is_over(fd, entry)) ||
 	       (traits & TRAIT_SERVED &&
 	        (state == SOCKET_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
+	if (greeting_was_in_vain(entry))
+		idle = false;
 	if (idle || tcp_info_is_own(fd)) {
 		if (socket_move(fd, entry, state, ON_ENDED) && idle)
 			loss_seen(entry);

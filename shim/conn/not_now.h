@@ -16,8 +16,8 @@ enum said {
 	SAID_NOTHING, /* neither: which way to go on, before the server answers */
 };
 
-/* What the first n bytes of a connection say. asked: the program had sent something before they came;
- * else they are a greeting. Pure. */
+/* What the first n bytes of a connection say. asked: the program had sent something before they
+ * came; else they are a greeting. Pure. */
 enum said not_now_said(const void *bytes, size_t n, bool asked);
 
 #endif

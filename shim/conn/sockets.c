@@ -76,7 +76,7 @@ static inline void watch(int fd, const struct socket_entry *entry, enum socket_s
 		bits &= ~(unsigned int)WATCH_WRITE;
 	if (traits & TRAIT_REPLY_TIMEOUT && bits & WATCH_READ)
 		bits |= WATCH_TIMED;
-	if (traits & TRAIT_KEPT && state == SOCKET_ANSWERED)
+	if (traits & (TRAIT_KEPT | TRAIT_AGREES) && state == SOCKET_ANSWERED)
 		bits |= WATCH_READ;
 	STORE(socket_watch[fd], (uint8_t)bits);
 }

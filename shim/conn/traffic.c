@@ -7,6 +7,7 @@
 #include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
+#include "conn/greeting.h"
 #include "conn/http.h"
 #include "conn/pieces.h"
 #include "conn/release.h"
@@ -78,6 +79,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 			socket_move(fd, entry, state, ON_ENDED); /* and counted */
 		goto out;
 	}
+	if (state == SOCKET_ANSWERED && result > 0)
+		greeting_more(fd, entry);
 	if (state != SOCKET_CONNECTING && state != SOCKET_OPEN && state != SOCKET_ASKED &&
 	    !(state == SOCKET_ANSWERED && result <= 0))
 		goto out;

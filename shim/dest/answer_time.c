@@ -92,3 +92,28 @@ bool answer_time_knocks_often(struct destination *destination, int64_t now)
 	return LOAD(destination->budget.streak) != 0 ||
 	       again(&destination->knocks, now, 0) >= KNOCKS;
 }
+
+bool answer_time_only_greets(const struct destination *destination)
+{
+	return (LOAD(destination->greetings) & COUNT_MASK) >= KNOCKS;
+}
+
+bool answer_time_greets_in_vain(struct destination *destination, int64_t now)
+{
+	return LOAD(destination->converses) != 0 &&
+	       (answer_time_only_greets(destination) ||
+	        again(&destination->greetings, now, 0) >= KNOCKS);
+}
+
+void answer_time_past_greeting(struct destination *destination)
+{
+	if (LOAD(destination->greetings) != 0)
+		STORE(destination->greetings, 0);
+}
+
+void answer_time_conversed(struct destination *destination)
+{
+	if (LOAD(destination->converses) == 0)
+		STORE(destination->converses, 1);
+	answer_time_past_greeting(destination);
+}

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'F' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0F" */
+#define REGION_LAYOUT         'G' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0G" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -146,6 +146,8 @@ struct destination {
 	cell64 gave_up; /* connects in a row that the program gave up early: second << 24 | count */
 	cell64 knocks;  /* connections that nobody used and the peer ended: second << 24 | count */
 	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
+	cell64 greetings;        /* connections that the peer ended after a greeting, likewise */
+	cell64 converses;        /* it has answered what was asked of it */
 	cell64 exhausted;        /* which tokens ran out, as a record has said; 0 = all there */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */

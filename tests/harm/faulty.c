@@ -21,6 +21,8 @@
  *   rate=N         answers N requests in each second, all others 429 with Retry-After: 1
  *   greet=N        a refusal in band, then a close: 1 MySQL 1040, 2 SMTP 421, 3 PostgreSQL 53300,
  *                  4 a TLS alert, 5 HTTP 503
+ *   hello=MS       says "220 ready" and closes after MS, to all but the first, whom it answers
+ *   daytime        says one line and closes
  *   pg             a PostgreSQL that answers "SELECT 1" to everything
  *   push=MS        a producer: a line each MS
  *   dns            a DNS server (UDP): names good* have an address, sf* are SERVFAIL, mute* get no
@@ -283,7 +285,7 @@ static void readable(int fd)
 		return;
 	}
 	struct port *port = c->port;
-	if (is(port, "mute") || is(port, "late")) {
+	if (is(port, "mute") || is(port, "late") || (is(port, "hello") && port->connections > 1)) {
 		c->length = 0;
 		return;
 	}
@@ -325,6 +327,13 @@ static void welcome(struct port *port)
 			close(fd);
 			continue;
 		}
+		if (is(port, "daytime")) {
+			say(fd, "14:41\r\n", 7);
+			close(fd);
+			continue;
+		}
+		if (is(port, "hello") && port->connections > 1)
+			say(fd, "220 ready\r\n", 11);
 		if (is(port, "greet") &&
 		    phase->number < 4) { // 4 and 5 speak when they were spoken to
 			greet(fd, phase->number);
@@ -335,7 +344,8 @@ static void welcome(struct port *port)
 		connections[fd]->port = port;
 		connections[fd]->generation = ++generations;
 		watch(fd);
-		if (is(port, "late") || is(port, "push") || is(port, "greet"))
+		if (is(port, "late") || (is(port, "hello") && port->connections > 1) ||
+		    is(port, "push") || is(port, "greet"))
 			do_later(fd, is(port, "greet") ? 100 : phase->number, false);
 	}
 }

@@ -10,6 +10,7 @@
  *   -n THREADS  -r JOBS-PER-SECOND (0: no pause)  -s SECONDS  -t TRIES (0: endless)  -p PAUSE-MS
  *   -o TIMEOUT-MS  -k kept connections  -b non-blocking connects  -m POSTs  -1 one-way  -l logs
  *   -q closes as soon as it has sent
+ *   -e reads to the end, and sends nothing  -E but for the first time
  *   -f every job asks the targets in order until one answers
  *   -a every job asks all targets
  *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
@@ -184,7 +185,7 @@ static void parse_target(const char *text)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqfag:wc:j")) >= 0;) {
+	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqeEfag:wc:j")) >= 0;) {
 		switch (c) {
 		case 'n':
 			threads = atoi(optarg);
@@ -221,6 +222,12 @@ int main(int argc, char **argv)
 			break;
 		case 'q':
 			way.forget = true;
+			break;
+		case 'E':
+			way.asks_first = true;
+			// fall through
+		case 'e':
+			way.listens = true;
 			break;
 		case 'f':
 			failover = true;

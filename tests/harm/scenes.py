@@ -101,6 +101,8 @@ def pools():
     scene("pool/kept-partial", "unclear", "16 threads on kept connections, 20 % of the answers 503",
           pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2,
           per_demand=(LIVE, "p", 0.05, "syns"))  # a refused repeat ends its connection
+    scene("pool/one-shot", "greeting", "a server that says one line to each who comes, and closes, 40 a second",
+          pool("-n 4 -r 40 -t 1 -e", f"{LIVE}=h"), [f"{LIVE}:daytime"])
     scene("pool/broken-url", "denied", "one server, half of the jobs for a URL that is always 502, 3 tries",
           pool("-n 8 -r 60 -t 3", f"{LIVE}=h", f"{LIVE}/d=d"), [f"{LIVE}:broken"], quick=True)
     scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
@@ -303,6 +305,8 @@ def storms():
     for number, kind in enumerate(("mysql", "smtp", "postgres", "tls", "http"), 1):
         storm(f"greet-{kind}", "a refusal in band, then a close", pool("-r 0 -t 1", endless),
               [f"{DEAD}:greet={number}"], brief_seconds=3)
+    storm("hello", "a greeting, then a close after 10 ms", pool("-r 0 -t 1 -E", endless),
+          [f"{DEAD}:hello=10"], brief_seconds=3, more=20)  # ten in a second, and nine in the one before
     storm("nonce", "503 on a kept connection, a nonce in each request", pool("-r 0 -t 1 -k", endless),
           [f"{DEAD}:status=503"], what_counts="requests", rule="other-request")
     for code in (502, 504):

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,9 +105,15 @@ static bool say(int fd, const char *text)
 	return send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
 }
 
+static atomic_bool asked;
+
 static const char *exchange(int fd, const char *path, const struct way *way)
 {
 	char head[700];
+	if (way->listens && (!way->asks_first || atomic_exchange(&asked, true))) {
+		const char *error = read_reply(fd, path);
+		return error && strcmp(error, "HALF") == 0 ? NULL : error;
+	}
 	if (way->post) {
 		snprintf(head, sizeof head,
 		         "POST /rpc HTTP/1.1\r\nHost: x\r\n%sContent-Length: %zu\r\n\r\n",

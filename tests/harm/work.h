@@ -14,6 +14,8 @@ struct way {
 	bool post;        // head and body in writes of their own, one path for all
 	bool one_way;     // sends, waits a second, closes; nobody ever answers
 	bool log;         // a datagram and a line to a file after each failure
+	bool listens;     // reads to the end, and sends nothing
+	bool asks_first;  // but for the first time
 	bool forget;      // sends and closes: fire and forget
 };
 

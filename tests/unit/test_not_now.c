@@ -162,3 +162,126 @@ Test(not_now, goodbye_is_no_answer)
 	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
 	cr_expect_eq(talk.destination->budget.streak, 0);
 }
+
+/* What came of so many connections that the peer greets with text, after what was asked, and ends
+ * before it has answered what is asked then. */
+static struct destination *greeted(const char *asked, const char *text, const char *then, int count)
+{
+	struct server server = serve(8);
+	struct destination *destination = NULL;
+
+	for (int i = 0; i < count; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		destination->converses = 1;
+		if (*asked) {
+			host_send(talk.host, asked);
+			peer_hears(&talk);
+		}
+		peer_says(&talk, text);
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		if (*then) {
+			host_send(talk.host, then);
+			peer_hears(&talk);
+		}
+		peer_closes(&talk);
+		cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+		host_close(talk.host);
+	}
+	return destination;
+}
+
+#define WELCOME "220 ready\r\n"
+#define UPGRADE "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"
+#define ASK     "GET /live HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+
+/* Nine may be nine who were told all that there is to tell. */
+Test(not_now, a_greeting_often_in_vain_is_no_life)
+{
+	const struct destination *destination = greeted("", WELCOME, "", 9);
+
+	EXPECT_COUNTED(destination, 9, 0, FAILURE_NONE);
+	destination = greeted("", WELCOME, "", 60); /* a second may turn on the way */
+	cr_expect_geq(destination->tally.failures[FAILURE_DROPPED], 40);
+	cr_expect_gt(destination->budget.streak, 0);
+	cr_expect_leq(destination->tally.successes, 20);
+	destination = greeted("", WELCOME, "EHLO a\r\n", 60);
+	cr_expect_eq(destination->tally.failures[FAILURE_DROPPED], 60);
+	cr_expect_leq(destination->tally.successes, 20, "as before");
+	cr_expect_gt(destination->budget.streak, 0);
+}
+
+Test(not_now, a_protocol_switched_to_in_vain_is_no_life)
+{
+	const struct destination *destination = greeted(ASK, UPGRADE, "", 60);
+
+	cr_expect_geq(destination->tally.failures[FAILURE_DROPPED], 40);
+	cr_expect_gt(destination->budget.streak, 0);
+}
+
+Test(not_now, an_answer_says_that_a_greeting_was_none_in_vain)
+{
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server);
+
+	talk.destination->greetings = 10;
+	peer_says(&talk, WELCOME);
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	EXPECT_NOTHING(talk.destination);
+	host_send(talk.host, "EHLO a\r\n");
+	peer_hears(&talk);
+	peer_says(&talk, "250 a\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(talk.destination->greetings, 0);
+}
+
+/* A server that tells each one thing and closes, as daytime does, serves. */
+Test(not_now, a_greeting_is_all_of_who_never_answered)
+{
+	struct server server = serve(8);
+	struct destination *destination = NULL;
+
+	for (int i = 0; i < 60; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		peer_says(&talk, "14:41\r\n");
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		peer_closes(&talk);
+		cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+		host_close(talk.host);
+	}
+	cr_expect_eq(failures_in(&destination->tally), 0);
+	cr_expect_eq(destination->converses, 0);
+	{
+		struct talk talk = talk_to(&server);
+
+		host_send(talk.host, "EHLO a\r\n");
+		peer_hears(&talk);
+		peer_says(&talk, "250 a\r\n");
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	}
+	cr_expect_eq(destination->converses, 1);
+}
+
+/* A reader of what is pushed never asks. */
+Test(not_now, a_greeting_that_is_outlived_was_none_in_vain)
+{
+	struct talk talk = talk_start();
+
+	talk.destination->greetings = 10;
+	peer_says(&talk, WELCOME);
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	peer_says(&talk, "line\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(talk.destination->greetings, 10);
+	talk.entry->began -= 3 * NS_PER_S;
+	peer_says(&talk, "line\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(talk.destination->greetings, 0);
+	cr_expect_not(talk.entry->traits & TRAIT_AGREES);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(failures_in(&talk.destination->tally), 0);
+}

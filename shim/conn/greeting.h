@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Servers that speak first, or switch to another protocol: as a rule that is a sign of life, but
+ * one that dies, or refuses in words that nobody here knows, greets as well, and a client that
+ * tries again at once would be forgiven by each greeting. TRAIT_AGREES stands from the greeting
+ * until the first answer. Async-signal-safe; errno is left alone.
+ */
+#ifndef RETRYBUDGET_CONN_GREETING_H
+#define RETRYBUDGET_CONN_GREETING_H
+
+#include "conn/sockets.h"
+
+#include <stdbool.h>
+
+/* More came on a connection that had been answered, or greeted. */
+void greeting_more(int fd, struct socket_entry *entry);
+
+/* The peer has ended the connection. True: it is young, nothing was answered since the greeting,
+ * and that happens too often (dest/answer_time.h) to be all that there was to tell. Of a server on
+ * this machine that tells one thing by a unix socket it is. */
+bool greeting_was_in_vain(const struct socket_entry *entry);
+
+#endif
