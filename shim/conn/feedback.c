@@ -19,8 +19,9 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	uint32_t number = failure->number;
 	bool another = failure->owner != FAILURE_ANYONE && failure->owner != LOAD(entry->owner);
 
-	/* Two threads may ask for the same, each for the first time. */
-	if (failure->counted && !another)
+	/* Two threads may ask for the same, each for the first time; unless threads are known to
+	 * answer each other's failures. */
+	if (failure->counted && (!another || profile_is_shared(destination)))
 		profile_tried_again(destination, number);
 	/* After a connect that was throttled most of the pause is ours. */
 	if (failure->counted && !failure->held)

@@ -543,6 +543,8 @@ Test(feedback, threads_that_answer_each_other_are_found_out)
 	}
 	cr_expect(profile_is_shared(destination_at_port(&server)));
 	cr_expect_eq(retries() - before, 1, "the other's failure is answered here");
+	cr_expect(profile_tries_again(destination_at_port(&server), 1),
+	          "and that says as much as if it were one thread");
 	worker.over = true;
 	pthread_barrier_wait(&worker.turn);
 	pthread_join(first, NULL);
