@@ -25,7 +25,8 @@
 
 #define SHARED_MEMORY "/dev/shm"
 
-/* The same numbers whatever the word size: no padding anywhere. */
+/* The same numbers whatever the word size: no padding but to the next line of a cache. */
+#define NEXT_LINE(at) (((at) + REGION_LINE - 1) / REGION_LINE * REGION_LINE)
 _Static_assert(_Alignof(struct region) == REGION_LINE && sizeof(struct bucket) == 16, "one layout");
 _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, size) == 8 &&
                    offsetof(struct region, nonce) == 16 &&
@@ -34,11 +35,13 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                        6 * sizeof(cell64) + REGION_VERSION + REGION_PROGRAM + REGION_PATH,
                "one layout");
 _Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
+                   offsetof(struct region, changes) ==
+                       NEXT_LINE(offsetof(struct region, steering) + 5 * sizeof(cell64)) &&
                    offsetof(struct region, process) ==
-                       offsetof(struct region, steering) + 6 * sizeof(cell64) &&
+                       offsetof(struct region, changes) + REGION_LINE &&
                    offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
                    offsetof(struct region, levels) ==
-                       offsetof(struct region, tally) + sizeof(struct tally) &&
+                       NEXT_LINE(offsetof(struct region, tally) + sizeof(struct tally)) &&
                    sizeof(struct admission) == 7 * sizeof(cell64),
                "one layout");
 _Static_assert(offsetof(struct chunk, keys) == 8 * sizeof(cell64) &&

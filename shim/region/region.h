@@ -191,15 +191,18 @@ struct region {
 	cell64 nonce; /* of a share: the name of the share says it too */
 	struct region_identity identity;
 	struct steering steering;
-	cell64 lost_records;   /* records that no listener took */
-	cell64 faults;         /* what the kernel, a limit or a sandbox kept from the shim */
-	cell64 changes;        /* from 1, grows with each failure, each retry and each new
-	                        * configuration: while it stands still, a connection whose success
-	                        * changed nothing need not look again */
-	struct bucket process; /* the process-wide bucket */
+	cell64 lost_records; /* records that no listener took */
+	cell64 faults;       /* what the kernel, a limit or a sandbox kept from the shim */
+	/* From 1, grows with each failure, each retry and each new configuration: while it stands
+	 * still, a connection whose success changed nothing need not look again. It has a line of
+	 * its own, for it is read where the counters below are written. */
+	cell64 changes __attribute__((aligned(REGION_LINE)));
+	struct bucket process __attribute__((aligned(REGION_LINE))); /* the process-wide bucket */
 	struct tally tally;
-	cell64 levels;                /* that are in use, above the first */
-	cell64 chunks[REGION_CHUNKS]; /* numbers of their segments, plus 1; 0 = there is none */
+	/* Chunks that are in use: levels of them above the first, and the numbers of their
+	 * segments, plus 1; 0 = there is none. */
+	cell64 levels __attribute__((aligned(REGION_LINE)));
+	cell64 chunks[REGION_CHUNKS];
 	struct chunk first;
 	struct admission admissions[REGION_ADMISSIONS]; /* of the [admission] sections */
 } __attribute__((aligned(REGION_LINE)));
