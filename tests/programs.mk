@@ -99,6 +99,11 @@ $(B)/lab/%: tests/lab/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
+# Linked with all rooms, beside which it has no hooks.
+$(B)/bench/contend: tests/bench/linked/contend.c $(ROOM_OBJS) Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $< $(ROOM_OBJS) $(INIH) -lpthread
 $(B)/bench/%: tests/bench/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
@@ -169,7 +174,7 @@ $(B)/contract/%.so: tests/contract/%.cc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CFLAGS) -std=c++17 -Wall -Wextra -Werror -DA_LIBRARY -fPIC -shared -o $@ $<
 
-BENCHES := $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+BENCHES := $(B)/bench/contend $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 MIXED   := $(B)/clients/mixed/libevent $(B)/clients/mixed/libuv
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
 LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(B)/clients/labelled/Tries.class \
