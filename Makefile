@@ -103,7 +103,7 @@ AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,chunk_file family fleet_call fleet_password fleet_rule maps processes \
 	      region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire agent/holder agent/ledger tool/fleet_call tool/fleet_rule)
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/asker agent/fleet_wire agent/holder agent/ledger tool/fleet_call tool/fleet_rule)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One tick: look what the programs want, ask the ledgers whose turn it is, lend what is held. In
- * trouble a label is asked each sync, in calm each thirtieth, at a moment that is this host's own:
- * ten thousand hosts that start at once must not ask at once.
- */
+/* One tick: look what the programs want, ask the ledgers whose turn it is (agent/asker.h), lend
+ * what is held. */
 #include "agent/fleet.h"
 
 #include "config/match.h"
@@ -19,7 +16,6 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define CALM      30             /* syncs */
 #define ADOPTED   (2 * NS_PER_S) /* what cells of an agent before us hold is void then */
 #define LIFE_BITS 52             /* a double holds it */
 
@@ -55,17 +51,14 @@ static void set_word(struct fleet_label *label, enum fleet_word word)
 		        "retrybudgetd: event=fleet-label label=%s state=%s was=%s epoch=%lld "
 		        "generation=%lld\n",
 		        label->label, words[word], words[label->word],
-		        (long long)label->holder.epoch, (long long)label->holder.generation);
+		        (long long)label->asker.holder.epoch,
+		        (long long)label->asker.holder.generation);
 	label->word = word;
 }
 
-/* How often it is asked. Rarer than a lease's eighth the ledger would take it for two hosts. */
-static int64_t sync_of(const struct fleet_label *label)
+static int64_t lifetime_of(const struct fleet_label *label)
 {
-	int64_t sync = label->fleet->config.fleet.sync;
-
-	return label->rule.generation > 0 ? lesser(sync, label->rule.lifetime * NS_PER_MS / 8)
-	                                  : sync;
+	return label->rule.generation > 0 ? label->rule.lifetime * NS_PER_MS : 0;
 }
 
 static bool to_numbers(const struct redisReply *reply, int64_t *numbers, size_t most, size_t *count)
@@ -104,19 +97,10 @@ static void restore_rule(struct fleet_label *label)
 
 static void take(struct fleet_label *label, const struct ledger_answer *answer, int64_t now)
 {
-	const int64_t asked = label->holder.asked, lease = label->fleet->config.fleet.lease;
-
-	if (!holder_answer(&label->holder, answer, now))
+	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
 		return;
-	label->holder.until = lesser(label->holder.until, asked + lease);
 	label->granted += answer->grant[PURSE_TOKENS];
 	label->answered_at = now;
-	label->failing = greater(answer->failing, 0);
-	label->waiting = answer->waiting;
-	label->good = greater(label->good - label->told_good, 0);
-	label->bad = greater(label->bad - label->told_bad, 0);
-	if (answer->success_age >= 0)
-		label->news_at = greater(asked - answer->success_age * NS_PER_MS, 1);
 	set_word(label, answer->learning ? FLEET_LEARNING : FLEET_GOOD);
 }
 
@@ -127,19 +111,19 @@ static void on_answer(void *arg, const struct redisReply *reply)
 	struct fleet_label *label = arg;
 	struct ledger_answer answer;
 	struct fleet_rule rule;
-	int64_t numbers[32], now = fleet_now(), took = now - label->holder.asked;
+	int64_t numbers[32], now = fleet_now(), took = now - label->asker.holder.asked;
 	size_t count = 0;
 	bool has_rule = false;
 
 	if (!reply) {
 		label->lost++;
-		holder_lose(&label->holder);
+		holder_lose(&label->asker.holder);
 		return;
 	}
 	if (reply->type == REDIS_REPLY_ERROR) {
 		enum link_state state = link_state_of(reply->str);
 
-		holder_lose(&label->holder);
+		holder_lose(&label->asker.holder);
 		label->lost++;
 		/* Behind a name there may be another server by now. */
 		if (state == LINK_READONLY || state == LINK_PASSWORD || state == LINK_LOADING)
@@ -150,7 +134,7 @@ static void on_answer(void *arg, const struct redisReply *reply)
 	}
 	if (!to_numbers(reply, numbers, sizeof(numbers) / sizeof(*numbers), &count) ||
 	    !wire_answer(numbers, count, &answer, &rule, &has_rule)) {
-		holder_lose(&label->holder);
+		holder_lose(&label->asker.holder);
 		link_note(label->link, LINK_STRANGE, "an answer that is none");
 		return;
 	}
@@ -169,42 +153,25 @@ static void on_answer(void *arg, const struct redisReply *reply)
 	lend(label, now);
 }
 
-/* A loop that asks a thousand times wants no thousand tokens: its backoff lets few go. What was
- * spent lately, twice, and one for each cell that waits, so that who spends it all gets more. */
-static int64_t wants_of(struct fleet_label *label, const struct demand_label *demand)
-{
-	int64_t wanted = label->now_wanted * FLEET_TOKEN;
-
-	label->recent = greater(label->now_spent, label->recent / 2);
-	label->now_spent = label->now_wanted = 0;
-	return lesser(wanted, 2 * label->recent + demand->waiting * FLEET_TOKEN);
-}
-
 static void ask(struct fleet_label *label, const struct demand_label *demand, int64_t now)
 {
-	const int64_t wants[PURSES] = { wants_of(label, demand), demand->waiting > 0 };
 	struct fleet *fleet = label->fleet;
 	struct ledger_ask ask;
 	struct wire_call call;
 
-	holder_ask(&label->holder, wants, now, &ask);
-	ask.good = label->told_good = label->good;
-	ask.bad = label->told_bad = label->bad;
-	if (demand->success_at > 0)
-		ask.success_age = greater(now - demand->success_at, 0) / NS_PER_MS;
-	label->asked_at = now;
+	asker_ask(&label->asker, demand->waiting, now, &ask);
 	label->requests++;
 	if (!wire_sync(&call, fleet->config.fleet.prefix, label->label, fleet->host, &ask,
 	               label->rule.generation) ||
 	    !link_call(label->link, on_answer, label, call.count, call.argv, call.lengths))
-		holder_lose(&label->holder);
+		holder_lose(&label->asker.holder);
 }
 
 /* All cells of the label get their part of what is held now. A host that holds nothing, or does
  * not know its part, lives by the reserve. */
 static void lend(struct fleet_label *label, int64_t now)
 {
-	struct holder *holder = &label->holder;
+	struct holder *holder = &label->asker.holder;
 	struct lease_grant grant;
 	bool lives;
 
@@ -216,9 +183,9 @@ static void lend(struct fleet_label *label, int64_t now)
 		                       .until = lives ? holder->until : now,
 		                       .tokens = holder->held[PURSE_TOKENS],
 		                       .probes = holder->held[PURSE_PROBES],
-		                       .news_at = label->news_at,
-		                       .failing = label->failing,
-		                       .waiting = label->waiting };
+		                       .news_at = label->asker.news_at,
+		                       .failing = label->asker.failing,
+		                       .waiting = label->asker.waiting };
 	(void)demand_lend(&label->fleet->demand, label->label, &grant, now);
 }
 
@@ -226,49 +193,33 @@ static void lend(struct fleet_label *label, int64_t now)
  * taken for that of another. */
 static bool gave_up(struct fleet_label *label, int64_t now)
 {
-	if (label->holder.asked == 0)
+	if (label->asker.holder.asked == 0)
 		return false;
-	if (now - label->holder.asked < greater(2 * sync_of(label), NS_PER_S))
+	if (now - label->asker.holder.asked <
+	    greater(2 * label->fleet->config.fleet.sync, NS_PER_S))
 		return true;
 	link_fail(label->link, LINK_SLOW, "no answer");
 	return true;
 }
 
-static bool is_due(const struct fleet_label *label, int64_t now)
-{
-	const int64_t sync = sync_of(label), since = now - label->asked_at;
-
-	if (label->is_news)
-		return since >= sync * 3 / 8;
-	if (label->is_troubled || label->word != FLEET_GOOD)
-		return since >= sync * 3 / 4;
-	return since >= CALM * sync - label->tick * NS_PER_MS;
-}
-
 static void tend(struct fleet_label *label, int64_t now)
 {
 	struct demand_label *demand = demand_of(&label->fleet->demand, label->label);
-	struct holder *holder = &label->holder;
+	struct asker_seen seen;
 
 	if (!demand)
 		return;
+	seen = (struct asker_seen) { demand->wanted,    demand->waiting,   demand->spent,
+		                     demand->probed,    demand->successes, demand->failures,
+		                     demand->success_at };
 	if (label->fleet->rounds == 1)
-		holder_adopt(holder, demand->held, demand->held_probes, now + ADOPTED);
-	holder_spend(holder, PURSE_TOKENS, demand->spent);
-	holder_spend(holder, PURSE_PROBES, demand->probed);
-	holder_expire(holder, now);
+		holder_adopt(&label->asker.holder, demand->held, demand->held_probes,
+		             now + ADOPTED);
 	label->spent += demand->spent;
-	label->now_spent += demand->spent;
-	label->now_wanted += demand->wanted;
 	label->probed += demand->probed;
-	label->good += demand->successes;
-	label->bad += demand->failures;
-	/* Where others wait, a success is news, and worth a request. */
-	label->is_news = label->waiting > 0 && demand->success_at > label->asked_at;
-	label->is_troubled = label->is_news || demand->wanted > 0 || demand->waiting > 0 ||
-	                     holder->held[PURSE_TOKENS] > 0;
+	asker_note(&label->asker, &seen, now);
 	if (label->word != FLEET_SELF && !gave_up(label, now) && label->link->is_ready &&
-	    is_due(label, now))
+	    asker_is_due(&label->asker, label->word == FLEET_GOOD, lifetime_of(label), now))
 		ask(label, demand, now);
 	lend(label, now);
 }
@@ -276,7 +227,8 @@ static void tend(struct fleet_label *label, int64_t now)
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct fleet *fleet = arg;
-	int64_t next = fleet->config.fleet.sync, now = fleet_now();
+	int64_t next, now = fleet_now();
+	bool is_troubled = false;
 	struct timeval time;
 
 	(void)fd;
@@ -287,10 +239,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 			tend(&fleet->labels[i], now);
 	/* In trouble programs are looked at twice a sync, so that a success is soon told. */
 	for (size_t i = 0; i < fleet->label_count; i++)
-		if (fleet->labels[i].is_troubled)
-			next = fleet->config.fleet.sync / 2;
-	/* A tenth more or less, so that hosts do not fall into step. */
-	next += random_upto(&fleet->random, next / 5) - next / 10;
+		is_troubled |= fleet->labels[i].asker.is_troubled;
+	next = asker_pause(fleet->config.fleet.sync, is_troubled, &fleet->random);
 	time = (struct timeval) { next / NS_PER_S, next % NS_PER_S / 1000 };
 	(void)event_add(fleet->timer, &time);
 }
@@ -323,12 +273,10 @@ static void start_label(struct fleet *fleet, struct fleet_label *label, const ch
 	*label = (struct fleet_label) {
 		.fleet = fleet,
 		.link = &fleet->links[wire_server(name, fleet->link_count)],
-		.holder = { .life =
-		                (int64_t)(random_next(&fleet->random) >> (64 - LIFE_BITS)) | 1 },
 	};
+	asker_begin(&label->asker, (int64_t)(random_next(&fleet->random) >> (64 - LIFE_BITS)) | 1,
+	            fleet->config.fleet.sync, random_next(&fleet->random));
 	memcpy(label->label, name, sizeof(label->label));
-	label->tick =
-	    random_upto(&fleet->random, (CALM - 1) * fleet->config.fleet.sync / NS_PER_MS / 2);
 	if (is_itself(label))
 		set_word(label, FLEET_SELF);
 }

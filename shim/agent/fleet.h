@@ -7,9 +7,9 @@
 #ifndef RETRYBUDGET_AGENT_FLEET_H
 #define RETRYBUDGET_AGENT_FLEET_H
 
+#include "agent/asker.h"
 #include "agent/fleet_link.h"
 #include "agent/fleet_wire.h"
-#include "agent/holder.h"
 #include "agent/host_demand.h"
 
 #include <stdio.h>
@@ -33,20 +33,10 @@ struct fleet_label {
 	struct fleet *fleet;
 	struct fleet_link *link;
 	char label[CONFIG_LABEL];
-	struct holder holder;
+	struct asker asker;
 	struct fleet_rule rule; /* as the ledger told it last */
 	enum fleet_word word;
-	int64_t tick;                  /* ms of the phase in which it is asked */
-	int64_t asked_at, answered_at; /* ns, of the last */
-	int64_t good, bad;             /* outcomes not yet told */
-	int64_t told_good, told_bad;   /* in the request on its way */
-	bool is_troubled;
-	bool is_news;                  /* the last success here is unknown to others, who wait */
-	int64_t now_wanted, now_spent; /* tokens, mt: since it was asked */
-	int64_t recent;                /* mt: spent between two requests lately */
-	/* News, as the ledger told them last. */
-	int64_t news_at; /* ns, CLOCK_BOOTTIME; 0: none */
-	int64_t failing, waiting;
+	int64_t answered_at; /* ns, of the last */
 	/* Sums. */
 	int64_t requests, lost, granted, spent, probed;
 };

@@ -125,9 +125,11 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (link->context && !link->is_ready)
-		link_fail(link, link->gives_up ? LINK_PASSWORD : LINK_DOWN,
-		          link->gives_up ? link->gives_up : "no answer to the connect");
+	if (link->context && !link->is_ready && link->gives_up)
+		link_fail(link, LINK_PASSWORD, link->gives_up);
+	else if (link->context && !link->is_ready)
+		link_fail(link, link->is_connected ? LINK_SLOW : LINK_DOWN,
+		          link->is_connected ? "no answer" : "no answer to the connect");
 	else if (!link->context)
 		connect_now(link);
 }
@@ -170,6 +172,7 @@ static void on_connect(const redisAsyncContext *context, int status)
 		connect_later(link);
 		return;
 	}
+	link->is_connected = true;
 	n = fleet_password(link->settings->password_file, password, &reason);
 	if (n < 0) { /* from here it must not be freed */
 		link->gives_up = reason;
@@ -217,6 +220,7 @@ static void connect_now(struct fleet_link *link)
 	context->data = link;
 	link->context = context;
 	link->gives_up = NULL;
+	link->is_connected = false;
 	if (redisLibeventAttach(context, link->base) != REDIS_OK) {
 		link_fail(link, LINK_DOWN, "no memory");
 		return;

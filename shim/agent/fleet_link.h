@@ -38,7 +38,7 @@ struct fleet_link {
 	struct event_base *base;
 	struct event *timer; /* until it is tried again, or given up */
 	struct redisAsyncContext *context;
-	bool is_ready;
+	bool is_connected, is_ready; /* by TCP; by AUTH */
 	enum link_state state;
 	char reason[128];
 	int64_t streak; /* connections that failed in a row */

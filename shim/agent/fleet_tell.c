@@ -25,7 +25,7 @@ static void print_link(const struct fleet_link *link, FILE *out)
 
 static void print_label(const struct fleet_label *label, FILE *out)
 {
-	const struct holder *holder = &label->holder;
+	const struct holder *holder = &label->asker.holder;
 	int64_t now = fleet_now();
 	char name[160];
 
@@ -38,10 +38,10 @@ static void print_label(const struct fleet_label *label, FILE *out)
 	        tokens(holder->held[PURSE_TOKENS]), holder->held[PURSE_PROBES],
 	        seconds(greater(holder->until - now, 0)),
 	        label->answered_at > 0 ? seconds(now - label->answered_at) : -1.0,
-	        tokens(label->spent), label->requests, label->lost, label->waiting,
-	        (double)label->failing / 1e6);
-	if (label->news_at > 0)
-		fprintf(out, " success_s=%.1f", seconds(now - label->news_at));
+	        tokens(label->spent), label->requests, label->lost, label->asker.waiting,
+	        (double)label->asker.failing / 1e6);
+	if (label->asker.news_at > 0)
+		fprintf(out, " success_s=%.1f", seconds(now - label->asker.news_at));
 	else
 		fputs(" success_s=none", out);
 	if (label->rule.generation > 0)
@@ -100,17 +100,17 @@ static void put_states(const struct fleet *fleet, FILE *out)
 
 static double held_of(const struct fleet_label *label)
 {
-	return tokens(label->holder.held[PURSE_TOKENS]);
+	return tokens(label->asker.holder.held[PURSE_TOKENS]);
 }
 
 static double waiting_of(const struct fleet_label *label)
 {
-	return (double)label->waiting;
+	return (double)label->asker.waiting;
 }
 
 static double failing_of(const struct fleet_label *label)
 {
-	return (double)label->failing / 1e6;
+	return (double)label->asker.failing / 1e6;
 }
 
 static double bound_of(const struct fleet_label *label)

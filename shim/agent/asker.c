@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Ten thousand hosts that start at once, or lose their server at once, must not ask in step. */
+#include "agent/asker.h"
+
+#include "sys/random.h"
+
+#define CALM 30 /* syncs */
+
+void asker_begin(struct asker *asker, int64_t life, int64_t sync, uint64_t random)
+{
+	*asker = (struct asker) { .holder = { .life = life }, .sync = sync };
+	asker->early = random_upto(&random, (CALM - 1) * sync / 2);
+}
+
+void asker_note(struct asker *asker, const struct asker_seen *seen, int64_t now)
+{
+	holder_spend(&asker->holder, PURSE_TOKENS, seen->spent);
+	holder_spend(&asker->holder, PURSE_PROBES, seen->probed);
+	holder_expire(&asker->holder, now);
+	asker->now_spent += seen->spent;
+	asker->now_wanted += seen->wanted;
+	asker->good += seen->good;
+	asker->bad += seen->bad;
+	asker->success_at = greater(asker->success_at, seen->success_at);
+	/* Where others wait, a success is news, and worth a request. */
+	asker->is_news = asker->waiting > 0 && asker->success_at > asker->asked_at;
+	asker->is_troubled = asker->is_news || seen->wanted > 0 || seen->waiting > 0 ||
+	                     asker->holder.held[PURSE_TOKENS] > 0;
+}
+
+bool asker_is_due(const struct asker *asker, bool is_good, int64_t lifetime, int64_t now)
+{
+	/* Rarer than a lease's eighth the ledger would take it for two hosts. */
+	const int64_t sync = lifetime > 0 ? lesser(asker->sync, lifetime / 8) : asker->sync;
+	const int64_t since = now - asker->asked_at;
+
+	if (asker->is_news)
+		return since >= sync * 3 / 8;
+	if (asker->is_troubled || !is_good)
+		return since >= sync * 3 / 4;
+	return since >= CALM * sync - lesser(asker->early, (CALM - 1) * sync);
+}
+
+/* A loop that asks a thousand times wants no thousand tokens: its backoff lets few go. What was
+ * spent lately, twice, and one for each cell that waits, so that who spends it all gets more. */
+static int64_t wants_of(struct asker *asker, int64_t waiting)
+{
+	const int64_t wanted = asker->now_wanted * FLEET_TOKEN;
+
+	asker->recent = greater(asker->now_spent, asker->recent / 2);
+	asker->now_spent = asker->now_wanted = 0;
+	return lesser(wanted, 2 * asker->recent + waiting * FLEET_TOKEN);
+}
+
+void asker_ask(struct asker *asker, int64_t waiting, int64_t now, struct ledger_ask *ask)
+{
+	const int64_t wants[PURSES] = { wants_of(asker, waiting), waiting > 0 };
+
+	holder_ask(&asker->holder, wants, now, ask);
+	ask->good = asker->told_good = asker->good;
+	ask->bad = asker->told_bad = asker->bad;
+	if (asker->success_at > 0)
+		ask->success_age = greater(now - asker->success_at, 0) / NS_PER_MS;
+	asker->asked_at = now;
+}
+
+bool asker_answer(struct asker *asker, const struct ledger_answer *answer, int64_t most,
+                  int64_t now)
+{
+	const int64_t asked = asker->holder.asked;
+
+	if (!holder_answer(&asker->holder, answer, now))
+		return false;
+	asker->holder.until = lesser(asker->holder.until, asked + most);
+	asker->failing = greater(answer->failing, 0);
+	asker->waiting = answer->waiting;
+	asker->good = greater(asker->good - asker->told_good, 0);
+	asker->bad = greater(asker->bad - asker->told_bad, 0);
+	if (answer->success_age >= 0)
+		asker->news_at = greater(asked - answer->success_age * NS_PER_MS, 1);
+	return true;
+}
+
+int64_t asker_pause(int64_t sync, bool is_troubled, uint64_t *random)
+{
+	const int64_t pause = is_troubled ? sync / 2 : sync;
+
+	return pause + random_upto(random, pause / 5) - pause / 10;
+}
