@@ -252,6 +252,9 @@ check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agent
 	@tests/fleet/access
 	@tests/fleet/specified --build $(B)
 	@tests/fleet/command --build $(B)
+	@$(B)/fleet/simulate 10000 2 1
+	@$(B)/fleet/simulate 10000 2 10
+	@$(B)/fleet/simulate 1000 10 50
 	@tests/fleet/agents --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted

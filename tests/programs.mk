@@ -82,11 +82,11 @@ $(B)/herd/%: tests/herd/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
-FLEET := $(B)/fleet/model $(B)/fleet/replay
-$(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) Makefile
+FLEET := $(B)/fleet/model $(B)/fleet/replay $(B)/fleet/simulate
+$(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) $(B)/obj/shim/sys/random.o Makefile
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(TEST_C) -MF $@.d -o $@ $< $(FLEET_OBJS)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^)
 # A daemon without a server: what of the daemon is on this side of it.
 LENDER := $(B)/agent/lender
 $(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,agent/fair agent/host_demand agent/lending \
