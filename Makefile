@@ -256,6 +256,9 @@ check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agent
 	@$(B)/fleet/simulate 10000 2 10
 	@$(B)/fleet/simulate 1000 10 50
 	@tests/fleet/agents --build $(B)
+	@tests/fleet/faults --build $(B)
+	@tests/fleet/crowd --build $(B)
+	@tests/fleet/counter --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit -j8 --filter '!(sim_*|*_interleave|lockout|corrupted)/*' # clocks of their own
