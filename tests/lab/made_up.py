@@ -32,8 +32,9 @@ CASES = [
     ("blip", lambda v, c: made(c, 30, 10), ["bare, 98 %"]),  # bare answers all the time
     ("blip", lambda v, c: made(c, 30, 0), ["library, 98 %"]),  # nobody ever comes back
     ("blip", lambda v, c: made(c, 30, 10 if "library" in v else 0), []),
-    ("chain", lambda v, c: made(c, 1, 1, 50), ["bare, dead"]),  # one attempt a hop
-    ("chain", lambda v, c: made(c, 1, 1, 5 if v == "library, flapping" else 50), ["bare, dead", "library, flapping"]),
+    ("chain", lambda v, c: made(c, 1, 1, 50), ["bare, dead", "bare, dead, behind proxies"]),  # one attempt a hop
+    ("chain", lambda v, c: made(c, 1, 1, 5 if v == "library, flapping" else 50), ["bare, dead", "library, flapping",
+                                                                             "bare, dead, behind proxies"]),
     ("partial", lambda v, c: made(c, 20, 9, 50), []),
     ("partial", lambda v, c: made(c, 20, 9, 10 if v == "library, 50 %" else 50), ["library, 50 %"]),
     ("farm", lambda v, c: made(c, 0 if v == "one budget" else 200, 0 if v == "bare" else 9), []),
