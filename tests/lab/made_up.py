@@ -3,7 +3,7 @@
 help by the library, must be told; and so must a simulation that is far from what was measured."""
 
 import beside
-from stage import scenes
+from stage import BUSY, USED, scenes
 
 
 def made(case, load, answered, ok=None, begin=0):
@@ -63,6 +63,15 @@ def far_off():
             yield f"simulated {load}, {answered} beside 30, 10: {len(wrong)} found wanting, not {wanted}"
 
 
+def too_long():
+    """Minutes that are promised for the short form and for the whole, on two cores, if nothing is played again."""
+    for quick, minutes in ((True, 5), (False, 40)):
+        busy = sum(play.get("busy", BUSY) * (play["seconds"] + 3)
+                   for make in scenes.values() for play in make(quick)["plays"].values())
+        if busy / (2 * USED) > minutes * 60:
+            yield f"{'the short form' if quick else 'the whole'} takes {busy / (2 * USED):.0f} s, not {minutes} minutes"
+
+
 def judge():
     """(passed, failed)"""
     bad = []
@@ -71,8 +80,8 @@ def judge():
         if sorted(said) != sorted(wanted):
             bad.append(f"{name}: {said} found wanting, not {wanted}")
     bad += [f"{name} is judged by nothing made up" for name in scenes if name not in {case[0] for case in CASES}]
-    bad += far_off()
+    bad += [*far_off(), *too_long()]
     for line in bad:
         print(f"lab-self: FAIL {line}")
-    print(f"lab-self: {len(CASES) + 2 - len(bad)} passed, {len(bad)} failed, 0 skipped")
-    return len(CASES) + 2 - len(bad), len(bad)
+    print(f"lab-self: {len(CASES) + 3 - len(bad)} passed, {len(bad)} failed, 0 skipped")
+    return len(CASES) + 3 - len(bad), len(bad)

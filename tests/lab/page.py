@@ -93,8 +93,8 @@ def region(out, options):
                           capture_output=True, text=True, check=True)
     with open(svg, encoding="utf-8") as file:
         drawn = file.read()
-    return ("<h2 id=\"region\">After which outage it stays down</h2>\n<p>By the simulator: from which load, and after how "
-            "long an outage, a server that could answer all does not come back, with three tries at once, with pauses "
+    return ("<h2 id=\"region\">After which outage it stays down</h2>\n<p>By the simulator: from which load, and after "
+            "how long an outage, a server that could answer all does not come back, with three tries at once, with pauses "
             f"that double, and under the library.</p>\n<figure>{drawn[drawn.index('<svg'):]}</figure>\n"
             f"<details><summary>In numbers</summary><pre>{html.escape(done.stdout)}</pre></details>\n")
 

@@ -6,6 +6,7 @@ a play may have), and `judge`: it says what must be true of them, that the bare 
 makes of it. `sim` of the scene and of a play say how the simulator plays the same (beside.py)."""
 
 PORT, LIVE, TAIL, DNS = 8001, 8002, 8005, "dns"
+BUSY, USED = 0.15, 0.8  # of a core: what a play keeps busy that does not say it; what plays may, of each
 scenes, cycles = {}, {}  # cycles: what the library might do to itself
 
 
