@@ -369,8 +369,8 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 	@scripts/install-deps bench
 	scripts/memcheck $(B)
 
-check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget, killed 1200 times
-	@RETRYBUDGET_BUILD=$(B) PROBE_KILLS=600 $(B)/probes --filter 'death/*' -j2
+check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget, killed 10,000 times, or stopped
+	@RETRYBUDGET_BUILD=$(B) PROBE_KILLS=5000 $(B)/probes --filter 'death/*' -j2
 
 fuzz: ## libFuzzer on what reads bytes of others; SECONDS=N in all, 60 without
 	@scripts/install-deps fuzz

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes that share a budget loop on a port that refuses, and are killed one after the other, at
- * any instruction; each is replaced. Meanwhile and afterwards the budget must be in its range, a
- * healthy server in reach, and a fresh process must get its retry; and what left the machine must
- * be first tries, tokens and probes. Usage: deaths fork|exec KILLS    fork: children share the
- * mapping; exec: programs of their own do
+ * any instruction; each is replaced. Some stand still before. Meanwhile and afterwards the budget
+ * must be in its range, a healthy server in reach, and a fresh process must get its retry; and what
+ * left the machine must be first tries, tokens and probes. Usage: deaths fork|exec KILLS    fork:
+ * children share the mapping; exec: programs of their own do
  */
 #include "probe.h"
 
@@ -66,6 +66,19 @@ static int until_one_goes(uint16_t port)
 	return 1;
 }
 
+/* One is stopped at any instruction: true if the others go on. */
+static bool others_go_on(const struct region *region, pid_t stopped)
+{
+	int64_t before, end = now_ms() + 5000;
+
+	kill(stopped, SIGSTOP);
+	waitpid(stopped, NULL, WUNTRACED);
+	before = atomic_load(&region->tally.attempts);
+	while (atomic_load(&region->tally.attempts) < before + 10 && now_ms() < end)
+		pause_ms(1);
+	return atomic_load(&region->tally.attempts) >= before + 10;
+}
+
 /* Tokens within what is counted against, of every bucket. */
 static bool in_range(const struct region *region)
 {
@@ -86,7 +99,8 @@ int main(int argc, char **argv)
 {
 	pid_t workers[WORKERS];
 	const struct region *region = own_region();
-	int kills = argc > 2 ? atoi(argv[2]) : 200, held, status = 0, talks = 0, wrong = 0;
+	int kills = argc > 2 ? atoi(argv[2]) : 200, held, status = 0, talks = 0, wrong = 0,
+	    stuck = 0;
 	uint64_t dice = (uint64_t)now_ms() | 1;
 	long before, connects, first, most;
 	int64_t began;
@@ -116,6 +130,8 @@ int main(int argc, char **argv)
 		which = (int)(dice % WORKERS);
 		a_moment.tv_nsec = (long)(dice >> 8) & 0x3fffff; /* up to 4 ms */
 		nanosleep(&a_moment, NULL);
+		if (i % 50 == 25)
+			stuck += !others_go_on(region, workers[which]);
 		kill(workers[which], SIGKILL);
 		waitpid(workers[which], &status, 0);
 		wrong += !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
@@ -137,6 +153,7 @@ int main(int argc, char **argv)
 	first = region->tally.attempts - region->tally.retries;
 	printf("killed: %d, otherwise ended or out of range: %d, exchanges: %s\n", kills, wrong,
 	       talks == (kills + 49) / 50 ? "all" : "not all");
+	printf("while one stands still: %s\n", stuck ? "the others do, too" : "the others go on");
 	printf("# left the machine: %ld, first tries: %ld, tokens and probes: %ld, refused: %ld\n",
 	       connects, first, most, (long)region->tally.refused);
 	printf("more than the rule allows: %s\n", connects > first + most ? "yes" : "no");

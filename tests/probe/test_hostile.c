@@ -124,10 +124,11 @@ static const char *kills(void)
 static void die_often(const char *kind, const char *general, const char *policy)
 {
 	static struct result result;
-	char wanted[256], text[1024] = "";
+	char wanted[320], text[1024] = "";
 
 	snprintf(wanted, sizeof(wanted),
 	         "killed: %s, otherwise ended or out of range: 0, exchanges: all\n"
+	         "while one stands still: the others go on\n"
 	         "more than the rule allows: no\na fresh retry: goes\n",
 	         kills());
 	run_probe(&(struct probe) { .program = "deaths",
@@ -135,7 +136,7 @@ static void die_often(const char *kind, const char *general, const char *policy)
 	                            .general = general,
 	                            .policy = policy,
 	                            .log = "target = none",
-	                            .seconds = 300 },
+	                            .seconds = 1800 },
 	          ENFORCE, &result);
 	if (result.exited && result.code == 77)
 		cr_skip_test("deaths: this machine does not allow it");
