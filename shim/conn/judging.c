@@ -2,6 +2,7 @@
 /* The evidence on an attempt when it begins, the rule that this leads to, and how it is counted. */
 #include "conn/judging.h"
 
+#include "dest/answer_time.h"
 #include "dest/demand.h"
 #include "dest/lineage.h"
 #include "dest/profile.h"
@@ -46,6 +47,16 @@ static bool may_be_next(const struct attempt *try)
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
+/* Each try takes its thread a second, and others are answered meanwhile: that spins nowhere. It may
+ * be a long poll, which ends so as a rule, and goes within what the destination answers. */
+static bool waits_long(const struct attempt *try)
+{
+	const struct destination *destination = try->trial.destination;
+
+	return LOAD(destination->last_failure) == FAILURE_TIMEOUT &&
+	       answer_time_fails_slowly(destination) && answers(try);
+}
+
 /* We refused its last two tries, and the destination answers. A thread that is refused for ever
  * loses more time than a failure would cost it, and serves less than without any retry. But what
  * this thread tries in vain again and again fails by itself, and not because its destination does:
@@ -85,7 +96,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
-	bool polls, returns;
+	bool polls, returns, waits;
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
@@ -97,11 +108,13 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	evidence->other_work = try->answered.passed;
 	polls = budget_asked_wait(&try->account, try->began) <= 0 &&
 	        failures_is_answered(destination, try->answered.fingerprint, try->began);
-	evidence->again = try->answered.number > 0 && !polls &&
-	                  profile_tries_again(destination, try->answered.number);
 	/* Who was throttled in an outage is on his way back as long as there is one. */
 	returns = ramp_is_on(&try->account.budget->ramp, try->began);
-	evidence->loop = !polls && tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	waits = !returns && waits_long(try);
+	evidence->again = try->answered.number > 0 && !polls && !waits &&
+	                  profile_tries_again(destination, try->answered.number);
+	evidence->loop = !polls && !waits &&
+	                 tries_loop(slot, LOAD(try->account.budget->began_at)) &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =

@@ -53,6 +53,11 @@ int64_t answer_time_failing(const struct destination *destination)
 	return known > 0 ? known : INT64_MAX;
 }
 
+bool answer_time_fails_slowly(const struct destination *destination)
+{
+	return LOAD(destination->failing_time) >= ENOUGH - ENOUGH / 10;
+}
+
 bool answer_time_is_long(const struct destination *destination, int64_t waited)
 {
 	int64_t known = LOAD(destination->answer_time);

@@ -20,6 +20,9 @@ void answer_time_failed(struct destination *destination, int64_t took);
 /* How long real attempts there take to fail, in ns; INT64_MAX: nobody knows. */
 int64_t answer_time_failing(const struct destination *destination);
 
+/* True if that is a second or more: who tries again and again is no hotter than that. */
+bool answer_time_fails_slowly(const struct destination *destination);
+
 /* True if a wait of so many ns is far longer than answers take. */
 bool answer_time_is_long(const struct destination *destination, int64_t waited);
 

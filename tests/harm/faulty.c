@@ -17,6 +17,7 @@
  *   status=CODE    answers so
  *   err=P, busy=P  500 or 503 to P % of the requests
  *   broken         502 to each path that begins with /d
+ *   polls          says nothing to those
  *   limit=N        429 with Retry-After: 60 to the Nth request of all
  *   rate=N         answers N requests in each second, all others 429 with Retry-After: 1
  *   greet=N        a refusal in band, then a close: 1 MySQL 1040, 2 SMTP 421, 3 PostgreSQL 53300,
@@ -305,6 +306,8 @@ static void readable(int fd)
 		} else if (is(port, "readclose") ||
 		           (is(port, "fail") && percent() < phase->number)) {
 			drop(fd);
+		} else if (is(port, "polls") && strncmp(c->request, "GET /d", 6) == 0) {
+			c->length = 0;
 		} else if (is(port, "ok") && phase->number) {
 			do_later(fd, phase->number, true);
 			return;

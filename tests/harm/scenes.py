@@ -200,7 +200,9 @@ def runtimes():
             ("filter", "hold", "each item goes to a dead relay and to a file", [f"{DEAD}:refuse"], {}),
             ("lock", "hold", "a pool's lock is held over each connect", pair("refused"), {}),
             ("monitor", "forgive", "it connects and leaves; the server is down for a quarter of the time",
-             [f"{LIVE}:ok,refuse@2,ok@4"], {"failing": 0.25})):
+             [f"{LIVE}:ok,refuse@2,ok@4"], {"failing": 0.25}),
+            ("long-polls", "unclear", "6 workers give up each poll after a second, beside short calls",
+             [f"{LIVE}:polls"], {})):
         scene(f"beside/{manner}", rule, what,
               ["/usr/bin/python3", "{H}/hosts/beside.py", manner, "{S}", str(LIVE), str(DEAD)], servers,
               needs=["/usr/bin/python3"], **how)

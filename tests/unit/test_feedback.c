@@ -406,6 +406,29 @@ Test(feedback, who_was_refused_often_is_excused_all_the_same)
 	cr_expect_not(tries_are_vain(destination_slot(destination_at_port(&server))));
 }
 
+/* A long poll that its client gives up after a second, beside others that are answered. */
+Test(feedback, what_takes_a_second_to_fail_is_unclear_where_others_are_answered)
+{
+	struct server server = serve_troubled();
+	struct destination *destination;
+	struct allowance *allowance;
+
+	work_through(&server, 0, 1, 6);
+	destination = destination_at_port(&server);
+	allowance = &destination->budget.allowance;
+	STORE(destination->last_failure, FAILURE_TIMEOUT);
+	for (int answered = 0; answered < 2; answered++) {
+		STORE(allowance->answered_at, answered ? monotonic() : 1);
+		STORE(allowance->failed, 3);
+		STORE(destination->failing_time, NS_PER_S / 2);
+		cr_expect_eq(denied(&server), KIND_REPEAT, "it asks more often");
+		STORE(destination->failing_time, NS_PER_S);
+		cr_expect_eq(denied(&server), answered ? KIND_UNCLEAR : KIND_REPEAT);
+		fails(&server, "get job_0\r\n");
+		STORE(destination->last_failure, FAILURE_TIMEOUT);
+	}
+}
+
 /* A herd of which each has been refused would come at the first success. */
 Test(feedback, who_was_refused_twice_does_not_go_past_the_ramp)
 {

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Work beside tries that fail, as old programs do it: beside.py MANNER SECONDS LIVE DEAD
 MANNER: poll (8 workers ask LIVE for one URL again and again), filter (each item goes to DEAD and to a
-file), lock (a pool's lock is held over each connect), monitor (LIVE is connected to, and left)."""
+file), lock (a pool's lock is held over each connect), monitor (LIVE is connected to, and left),
+long-polls (6 workers give up each poll of LIVE after a second, beside short calls)."""
 
+import errno
 import http.client
 import os
 import socket
@@ -103,6 +105,32 @@ def monitor():
         time.sleep(max(0, since + 0.25 - time.monotonic()))
 
 
+def long_polls():
+    def ask(path, timeout):
+        since, word = time.monotonic(), "ok"
+        connection = http.client.HTTPConnection("127.0.0.1", live, timeout=timeout)
+        try:
+            connection.request("GET", path)
+            connection.getresponse().read()
+        except TimeoutError:
+            word = "ok" if path == "/d" else "LATE"
+        except OSError as error:
+            word = errno.errorcode.get(error.errno, "EOF")
+        connection.close()
+        note("h", since, word)
+
+    def poller():
+        while left():
+            ask("/d", 1)
+
+    def caller():
+        while left():
+            ask("/h", 2)
+            time.sleep(0.1)
+
+    in_threads([poller] * 6 + [caller] * 2)
+
+
 def in_threads(all_of_them):
     threads = [threading.Thread(target=one) for one in all_of_them]
     for thread in threads:
@@ -111,4 +139,5 @@ def in_threads(all_of_them):
         thread.join()
 
 
-{"poll": poll, "filter": filter_, "lock": lock, "monitor": monitor}[manner]()
+{"poll": poll, "filter": filter_, "lock": lock, "monitor": monitor,
+ "long-polls": long_polls}[manner]()
