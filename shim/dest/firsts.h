@@ -35,7 +35,7 @@ static inline bool firsts_note(struct firsts *firsts, uint32_t slot)
 static inline bool firsts_take(struct firsts *firsts, uint32_t slot)
 {
 	uint32_t bit = UINT32_C(1) << slot % 32;
-	_Atomic(uint32_t) *word = &firsts->slots[slot % REGION_DESTINATIONS / 32];
+	_Atomic(uint32_t) *word = &firsts->slots[slot % FIRSTS / 32];
 
 	return LOAD(firsts->process) == thread_process() && (LOAD(*word) & bit) != 0 &&
 	       (atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed) & bit) != 0;
