@@ -223,18 +223,29 @@ static bool is_hung_up(int fd)
 	return syscall(SYS_ppoll, &at, 1, at_once, NULL, sizeof(uint64_t)) != 0;
 }
 
-/* By slot, of which several share a place: what held when a success was last found to change
- * nothing there, 0 = nothing. */
+/* By slot, of which one of each chunk shares a place: what held when a success was last found to
+ * change nothing there, 0 = nothing. */
 static ucell64 settled[REGION_CHUNK];
+
+/* All that tells one from another in its place: the chunk, 15 bits of the slot's generation, 8 of
+ * the configuration's serial, and 32 of `changes`. */
+static uint64_t state_of(const struct destination *destination, uint32_t slot,
+                         const struct config *config)
+{
+	return 1 | (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1 |
+	       ((uint64_t)config->serial & 0xff) << 33 |
+	       (uint64_t)(slot / REGION_CHUNK & 0xff) << 41 |
+	       (uint64_t)LOAD(destination->generation) << 49;
+}
+
+_Static_assert(REGION_CHUNKS <= 256, "the number of a chunk fits");
 
 /* True if a success would change something. As on a kept connection (conn/exchange_end.c) that is
  * asked once for as long as nothing goes wrong anywhere. */
 static bool wants_success(struct destination *destination, uint32_t slot)
 {
 	const struct config *config = config_current();
-	uint64_t holds = 1 | ((uint64_t)LOAD(destination->generation) << 48 ^
-	                      (uint64_t)((uint32_t)config->serial ^ slot) << 33 ^
-	                      (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1);
+	uint64_t holds = state_of(destination, slot, config);
 	struct account account;
 
 	if (LOAD(settled[slot % REGION_CHUNK]) == holds)
