@@ -9,7 +9,9 @@
 #include "sys/thread.h"
 
 #include <errno.h>
+#include <sys/auxv.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
@@ -75,16 +77,34 @@ static bool is_as_said(int id, size_t size, const struct segment_rights *rights)
 	       (!(rights->mode & 0070) || is.shm_perm.gid == rights->group);
 }
 
+/* Huge pages come from a pool as they are touched, or do not come: SIGBUS. (SHM_HUGETLB shows in
+ * nothing that IPC_STAT tells.) Only of them no single page of the usual size can be protected. */
+enum segment_state segment_pages(void *at, bool is_writable)
+{
+	size_t page = getauxval(AT_PAGESZ);
+
+	if (mprotect(at, page, PROT_NONE) == 0 &&
+	    mprotect(at, page, is_writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0)
+		return SEGMENT_GOOD;
+	return errno == EINVAL ? SEGMENT_FOREIGN : SEGMENT_DENIED;
+}
+
 enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at)
 {
+	enum segment_state state;
+	int saved;
+
 	*at = map(id);
 	if (!*at)
 		return errno == EINVAL || errno == EIDRM ? SEGMENT_GONE : SEGMENT_DENIED;
-	if (is_as_said(id, size, rights))
+	state = is_as_said(id, size, rights) ? segment_pages(*at, true) : SEGMENT_FOREIGN;
+	if (state == SEGMENT_GOOD)
 		return SEGMENT_GOOD;
+	saved = errno;
 	segment_drop(id, *at, false);
+	errno = saved;
 	*at = NULL;
-	return SEGMENT_FOREIGN;
+	return state;
 }
 
 void segment_drop(int id, void *at, bool remove)

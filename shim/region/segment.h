@@ -2,9 +2,10 @@
 /*
  * System V shared memory, for what processes share that have no common ancestor. Nobody can make a
  * segment shorter, so that none of those who have it mapped dies of SIGBUS, as they would of a file
- * in /dev/shm that one of them cut short. Nor can a write into it fail: the kernel sets the memory
- * aside when the segment is made, and hands it out page by page as it is used, whatever /dev/shm
- * holds. It outlives its processes, and is swept once nobody has had it mapped for a while.
+ * in /dev/shm that one of them cut short. Nor can a write into it fail (of huge pages it could, and
+ * they are not taken): the kernel sets the memory aside when the segment is made, and hands it out
+ * page by page as it is used, whatever /dev/shm holds. It outlives its processes, and is swept once
+ * nobody has had it mapped for a while.
  */
 #ifndef RETRYBUDGET_REGION_SEGMENT_H
 #define RETRYBUDGET_REGION_SEGMENT_H
@@ -38,6 +39,10 @@ enum segment_state {
  * its number, or -1 with errno: ENOSPC or ENOMEM where a limit is met, ENOSYS or EPERM where a
  * kernel or a sandbox knows no such thing. Async-signal-safe, as all here is. */
 int segment_make(int kind, size_t size, const struct segment_rights *rights, void **at);
+
+/* Of a segment that somebody else made, just mapped and not looked at: SEGMENT_GOOD if all its
+ * pages are there once they are touched; SEGMENT_FOREIGN if they may be missing. */
+enum segment_state segment_pages(void *at, bool is_writable);
 
 /* Maps segment `id` if it is as these rights say, of exactly this size. */
 enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at);

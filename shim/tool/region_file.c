@@ -101,7 +101,8 @@ enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing
 		return errno == EACCES || errno == EPERM ? SNAPSHOT_DENIED : SNAPSHOT_GONE;
 	file->at = at;
 	if (shmctl(id, IPC_STAT, &is) != 0 ||
-	    (owner != SEGMENT_ANYONE && is.shm_perm.cuid != owner)) {
+	    (owner != SEGMENT_ANYONE && is.shm_perm.cuid != owner) ||
+	    segment_pages(at, for_writing) != SEGMENT_GOOD) {
 		region_file_close(file);
 		return SNAPSHOT_GONE;
 	}

@@ -428,6 +428,25 @@ Test(region, outlives_its_name)
 	remove_base();
 }
 
+/* The first look at one would be the end of whoever looks. */
+Test(region, huge_pages_are_not_taken)
+{
+	const struct segment_rights rights = { geteuid(), 0, 0600 };
+	const size_t size = sizeof(struct region);
+	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | SHM_HUGETLB | SHM_NORESERVE | 0600);
+	void *at;
+
+	if (id < 0)
+		cr_skip_test("needs CAP_IPC_LOCK, and a kernel with huge pages");
+	cr_expect_eq(segment_map(id, size, &rights, &at), SEGMENT_FOREIGN);
+	cr_expect_null(at);
+	shmctl(id, IPC_RMID, NULL);
+	id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+	cr_assert_eq(segment_map(id, size, &rights, &at), SEGMENT_GOOD);
+	((struct region *)at)->magic = 1;
+	segment_drop(id, at, true);
+}
+
 /* In a namespace of its own, where nobody else loses anything. */
 static bool sweeps_what_is_left_alone(void)
 {
