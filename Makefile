@@ -89,7 +89,7 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 HIREDIS    ?= $(if $(TARGET),no,$(if $(call header_of,hiredis/async.h),yes,no))
 ifeq ($(HIREDIS),no)
 SHIM_FLAGS += -DWITHOUT_HIREDIS
-NO_AGENT   := fleet fleet_link fleet_tell
+NO_AGENT   := fleet fleet_guard fleet_link fleet_tell
 endif
 
 # From the ground up: a room includes itself and those before it (scripts/check-floors).
@@ -252,6 +252,7 @@ check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agent
 	@tests/fleet/access
 	@tests/fleet/specified --build $(B)
 	@tests/fleet/command --build $(B)
+	@tests/fleet/strange --build $(B)
 	@$(B)/fleet/simulate 10000 2 1
 	@$(B)/fleet/simulate 10000 2 10
 	@$(B)/fleet/simulate 1000 10 50

@@ -77,7 +77,8 @@ bool asker_answer(struct asker *asker, const struct ledger_answer *answer, int64
 	asker->good = greater(asker->good - asker->told_good, 0);
 	asker->bad = greater(asker->bad - asker->told_bad, 0);
 	if (answer->success_age >= 0)
-		asker->news_at = greater(asked - answer->success_age * NS_PER_MS, 1);
+		asker->news_at = greater(
+		    asked - lesser(answer->success_age, INT64_MAX / NS_PER_MS) * NS_PER_MS, 1);
 	return true;
 }
 

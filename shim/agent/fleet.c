@@ -99,7 +99,7 @@ static void take(struct fleet_label *label, const struct ledger_answer *answer, 
 {
 	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
 		return;
-	label->granted += answer->grant[PURSE_TOKENS];
+	label->granted += within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST);
 	label->answered_at = now;
 	set_word(label, answer->learning ? FLEET_LEARNING : FLEET_GOOD);
 }

@@ -3,6 +3,7 @@
  * hiredis frees it afterwards. */
 #include "agent/fleet_link.h"
 
+#include "agent/fleet_guard.h"
 #include "budget/backoff.h"
 #include "tool/fleet_password.h"
 
@@ -198,8 +199,11 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 	link->context = NULL;
 	link->is_ready = false;
 	link->failures++;
-	link_note(link, LINK_DOWN,
-	          context->errstr && *context->errstr ? context->errstr : "it was closed");
+	if (link->is_strange)
+		link_note(link, LINK_STRANGE, "a reply that nobody asked for");
+	else
+		link_note(link, LINK_DOWN,
+		          context->errstr && *context->errstr ? context->errstr : "it was closed");
 	connect_later(link);
 }
 
@@ -221,6 +225,8 @@ static void connect_now(struct fleet_link *link)
 	link->context = context;
 	link->gives_up = NULL;
 	link->is_connected = false;
+	link->is_strange = false;
+	guard_replies(context);
 	if (redisLibeventAttach(context, link->base) != REDIS_OK) {
 		link_fail(link, LINK_DOWN, "no memory");
 		return;

@@ -45,6 +45,7 @@ struct fleet_link {
 	int64_t connects, failures;
 	uint64_t random;
 	const char *gives_up; /* why the connection that is being made will not do */
+	bool is_strange;      /* the connection ends by a reply that nobody asked for */
 };
 
 /* The caller of a reply that has to come; NULL: none will. */
