@@ -227,15 +227,12 @@ static bool is_hung_up(int fd)
  * change nothing there, 0 = nothing. */
 static ucell64 settled[REGION_CHUNK];
 
-/* All that tells one from another in its place: the chunk, 15 bits of the slot's generation, 8 of
- * the configuration's serial, and 32 of `changes`. */
-static uint64_t state_of(const struct destination *destination, uint32_t slot,
-                         const struct config *config)
+/* All that tells one from another in its place: the chunk, 23 bits of the slot's generation, and 32
+ * of `changes`, which is never 0 and grows with each new configuration. */
+static uint64_t state_of(const struct destination *destination, uint32_t slot)
 {
-	return 1 | (uint64_t)(uint32_t)LOAD(shim_region->changes) << 1 |
-	       ((uint64_t)config->serial & 0xff) << 33 |
-	       (uint64_t)(slot / REGION_CHUNK & 0xff) << 41 |
-	       (uint64_t)LOAD(destination->generation) << 49;
+	return (uint64_t)LOAD(destination->generation) << 40 |
+	       (uint64_t)(slot / REGION_CHUNK) << 32 | (uint32_t)LOAD(shim_region->changes);
 }
 
 _Static_assert(REGION_CHUNKS <= 256, "the number of a chunk fits");
@@ -244,13 +241,12 @@ _Static_assert(REGION_CHUNKS <= 256, "the number of a chunk fits");
  * asked once for as long as nothing goes wrong anywhere. */
 static bool wants_success(struct destination *destination, uint32_t slot)
 {
-	const struct config *config = config_current();
-	uint64_t holds = state_of(destination, slot, config);
+	uint64_t holds = state_of(destination, slot);
 	struct account account;
 
 	if (LOAD(settled[slot % REGION_CHUNK]) == holds)
 		return false;
-	destination_account(destination, config, &account);
+	destination_account(destination, config_current(), &account);
 	if (budget_wants_success(&account))
 		return true;
 	STORE(settled[slot % REGION_CHUNK], holds);
