@@ -77,16 +77,19 @@ static bool is_as_said(int id, size_t size, const struct segment_rights *rights)
 	       (!(rights->mode & 0070) || is.shm_perm.gid == rights->group);
 }
 
-/* Huge pages come from a pool as they are touched, or do not come: SIGBUS. (SHM_HUGETLB shows in
- * nothing that IPC_STAT tells.) Only of them no single page of the usual size can be protected. */
-enum segment_state segment_pages(void *at, bool is_writable)
+/* Huge pages come from a pool as they are touched, or do not come: SIGBUS. SHM_HUGETLB shows in
+ * nothing that IPC_STAT tells. But of them a single page of the usual size cannot be let go, which
+ * of others does nothing to what stands in it. (A process that has locked all its memory cannot do
+ * so either before Linux 5.18, and does without.) */
+bool segment_has_pages(void *at, size_t size)
 {
+	const int dontneed_locked = 24; /* MADV_DONTNEED_LOCKED of newer headers */
 	size_t page = getauxval(AT_PAGESZ);
+	void *second = (char *)at + page;
 
-	if (mprotect(at, page, PROT_NONE) == 0 &&
-	    mprotect(at, page, is_writable ? PROT_READ | PROT_WRITE : PROT_READ) == 0)
-		return SEGMENT_GOOD;
-	return errno == EINVAL ? SEGMENT_FOREIGN : SEGMENT_DENIED;
+	return size > page && /* or it would be the memory of somebody else */
+	       (madvise(second, page, MADV_DONTNEED) == 0 ||
+	        madvise(second, page, dontneed_locked) == 0);
 }
 
 enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at)
@@ -97,7 +100,9 @@ enum segment_state segment_map(int id, size_t size, const struct segment_rights 
 	*at = map(id);
 	if (!*at)
 		return errno == EINVAL || errno == EIDRM ? SEGMENT_GONE : SEGMENT_DENIED;
-	state = is_as_said(id, size, rights) ? segment_pages(*at, true) : SEGMENT_FOREIGN;
+	state = !is_as_said(id, size, rights)  ? SEGMENT_FOREIGN
+	        : segment_has_pages(*at, size) ? SEGMENT_GOOD
+	                                       : SEGMENT_DENIED;
 	if (state == SEGMENT_GOOD)
 		return SEGMENT_GOOD;
 	saved = errno;

@@ -32,7 +32,7 @@ enum segment_state {
 	SEGMENT_GOOD,
 	SEGMENT_GONE,    /* there is none of that number */
 	SEGMENT_FOREIGN, /* that number is another one's */
-	SEGMENT_DENIED,  /* no right to map it, or no memory for that */
+	SEGMENT_DENIED,  /* no right to map it, no memory for that, or its pages may be missing */
 };
 
 /* Makes a segment of zeroes and maps it. rights: as it is to have; the owner is the caller. Returns
@@ -40,9 +40,9 @@ enum segment_state {
  * kernel or a sandbox knows no such thing. Async-signal-safe, as all here is. */
 int segment_make(int kind, size_t size, const struct segment_rights *rights, void **at);
 
-/* Of a segment that somebody else made, just mapped and not looked at: SEGMENT_GOOD if all its
- * pages are there once they are touched; SEGMENT_FOREIGN if they may be missing. */
-enum segment_state segment_pages(void *at, bool is_writable);
+/* True of a segment that somebody else made, and that was just mapped, if all its pages are there
+ * once they are touched. size: as the kernel tells it; one of a page or less has no such. */
+bool segment_has_pages(void *at, size_t size);
 
 /* Maps segment `id` if it is as these rights say, of exactly this size. */
 enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at);

@@ -101,10 +101,13 @@ enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing
 		return errno == EACCES || errno == EPERM ? SNAPSHOT_DENIED : SNAPSHOT_GONE;
 	file->at = at;
 	if (shmctl(id, IPC_STAT, &is) != 0 ||
-	    (owner != SEGMENT_ANYONE && is.shm_perm.cuid != owner) ||
-	    segment_pages(at, for_writing) != SEGMENT_GOOD) {
+	    (owner != SEGMENT_ANYONE && is.shm_perm.cuid != owner)) {
 		region_file_close(file);
 		return SNAPSHOT_GONE;
+	}
+	if (!segment_has_pages(at, is.shm_segsz)) {
+		region_file_close(file);
+		return SNAPSHOT_FALSE;
 	}
 	file->size = is.shm_segsz;
 	return SNAPSHOT_GOOD;

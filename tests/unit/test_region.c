@@ -434,17 +434,23 @@ Test(region, huge_pages_are_not_taken)
 	const struct segment_rights rights = { geteuid(), 0, 0600 };
 	const size_t size = sizeof(struct region);
 	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | SHM_HUGETLB | SHM_NORESERVE | 0600);
+	struct shmid_ds is;
+	char page[1];
 	void *at;
 
 	if (id < 0)
 		cr_skip_test("needs CAP_IPC_LOCK, and a kernel with huge pages");
-	cr_expect_eq(segment_map(id, size, &rights, &at), SEGMENT_FOREIGN);
+	cr_expect_eq(segment_map(id, size, &rights, &at), SEGMENT_DENIED);
 	cr_expect_null(at);
 	shmctl(id, IPC_RMID, NULL);
 	id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
 	cr_assert_eq(segment_map(id, size, &rights, &at), SEGMENT_GOOD);
 	((struct region *)at)->magic = 1;
+	cr_assert_eq(shmctl(id, IPC_STAT, &is), 0);
+	cr_expect_eq(is.shm_nattch, 1, "in one piece: pieces count as processes");
 	segment_drop(id, at, true);
+	cr_expect_not(segment_has_pages(page, sizeof(page)),
+	              "what lies behind it is not looked at");
 }
 
 /* In a namespace of its own, where nobody else loses anything. */
