@@ -89,6 +89,7 @@ bool mapping_parse(const char *line, struct mapping *mapping)
 	at += strspn(at, " ");
 	mapping->major = (unsigned int)major;
 	mapping->minor = (unsigned int)minor;
+	mapping->space = 0;
 	mapping->kind = kind_of(mode, at);
 	mapping->is_writable = mode[1] == 'w';
 	/* A piece from the middle of a region is no region. */

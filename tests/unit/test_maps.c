@@ -3,6 +3,7 @@
 #include "tool/maps.c"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 static enum mapping_kind kind(const char *mode, const char *name)
 {
@@ -11,12 +12,14 @@ static enum mapping_kind kind(const char *mode, const char *name)
 
 	snprintf(line, sizeof(line), "7f0000000000-7f00001a0000 %s 00000000 00:1a 4711 %s%s", mode,
 	         "                  ", name);
+	memset(&mapping, 0x5a, sizeof(mapping));
 	cr_assert(mapping_parse(line, &mapping), "%s", line);
 	cr_assert_eq(mapping.from, 0x7f0000000000);
 	cr_assert_eq(mapping.to, 0x7f00001a0000);
 	cr_assert_eq(mapping.major, 0);
 	cr_assert_eq(mapping.minor, 0x1a);
 	cr_assert_eq(mapping.inode, 4711);
+	cr_assert_eq(mapping.space, 0);
 	return mapping.kind;
 }
 
