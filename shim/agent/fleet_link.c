@@ -104,6 +104,7 @@ static void drop(struct fleet_link *link)
 {
 	redisAsyncContext *context = link->context;
 
+	name_cancel(&link->name);
 	link->context = NULL;
 	link->is_ready = false;
 	if (!context)
@@ -131,6 +132,8 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
 	else if (link->context && !link->is_ready)
 		link_fail(link, link->is_connected ? LINK_SLOW : LINK_DOWN,
 		          link->is_connected ? "no answer" : "no answer to the connect");
+	else if (link->name.request)
+		link_fail(link, LINK_DOWN, "no answer to the lookup of its name");
 	else if (!link->context)
 		connect_now(link);
 }
@@ -207,11 +210,12 @@ static void on_disconnect(const redisAsyncContext *context, int status)
 	connect_later(link);
 }
 
-static void connect_now(struct fleet_link *link)
+/* host: an address, or the path of a socket. */
+static void connect_to(struct fleet_link *link, const char *host)
 {
 	redisAsyncContext *context = link->server.port == 0
-	                                 ? redisAsyncConnectUnix(link->server.host)
-	                                 : redisAsyncConnect(link->server.host, link->server.port);
+	                                 ? redisAsyncConnectUnix(host)
+	                                 : redisAsyncConnect(host, link->server.port);
 
 	if (!context || context->err) {
 		link->failures++;
@@ -236,6 +240,27 @@ static void connect_now(struct fleet_link *link)
 	wait_us(link, GIVE_UP_US);
 }
 
+static void on_name(void *arg, const char *address, const char *why)
+{
+	struct fleet_link *link = arg;
+
+	if (address)
+		connect_to(link, address);
+	else
+		link_fail(link, LINK_DOWN, why);
+}
+
+static void connect_now(struct fleet_link *link)
+{
+	if (link->server.port == 0 || name_is_address(link->server.host)) {
+		connect_to(link, link->server.host);
+		return;
+	}
+	wait_us(link, GIVE_UP_US);
+	if (!name_ask(&link->name, link->base, link->server.host, on_name, link))
+		link_fail(link, LINK_DOWN, "no memory");
+}
+
 bool link_start(struct fleet_link *link)
 {
 	link->timer = event_new(link->base, -1, 0, on_time, link);
@@ -248,6 +273,7 @@ bool link_start(struct fleet_link *link)
 void link_end(struct fleet_link *link)
 {
 	drop(link);
+	name_end(&link->name);
 	if (link->timer)
 		event_free(link->timer);
 	link->timer = NULL;

@@ -7,6 +7,7 @@
 #ifndef RETRYBUDGET_AGENT_FLEET_LINK_H
 #define RETRYBUDGET_AGENT_FLEET_LINK_H
 
+#include "agent/fleet_name.h"
 #include "config/fleet_settings.h"
 #include "config/servers.h"
 
@@ -36,7 +37,8 @@ struct fleet_link {
 	struct server server;
 	const struct fleet_settings *settings;
 	struct event_base *base;
-	struct event *timer; /* until it is tried again, or given up */
+	struct event *timer;    /* until it is tried again, or given up */
+	struct fleet_name name; /* its address, while that is asked for */
 	struct redisAsyncContext *context;
 	bool is_connected, is_ready; /* by TCP; by AUTH */
 	enum link_state state;
