@@ -60,7 +60,7 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 		if (first)
 			answer_time_answered(trial.destination, tcp_info_answer_time(fd, entry));
 		if (first && state == SOCKET_ASKED && !(LOAD(entry->traits) & TRAIT_AGREES))
-			answer_time_conversed(trial.destination);
+			answer_time_past_greeting(trial.destination);
 		if (fingerprint)
 			failures_answered(trial.destination, fingerprint, monotonic());
 	}
@@ -166,7 +166,7 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 			return;
 		}
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
-		if (trial_of(entry, &trial))
+		if (traits & TRAIT_AGREES && trial_of(entry, &trial))
 			answer_time_conversed(trial.destination);
 		answered(fd, entry, state);
 	}

@@ -41,14 +41,16 @@ bool answer_time_knocks_often(struct destination *destination, int64_t now);
 
 /* The peer ended a young connection on which it had said something, and had answered nothing. True:
  * the tenth time in a second, or it was once and nothing was answered since: it has died, or
- * refuses, in words that nobody here knows. Never of one that has answered nobody yet: a server
- * that tells one thing to each who comes (daytime, a status, a number) says all by its greeting. */
+ * refuses, in words that nobody here knows. Never of one that has answered nobody after a greeting
+ * yet: a server that tells one thing to each who comes (daytime, a status, a number), or to each
+ * who asks nothing, says all by it. */
 bool answer_time_greets_in_vain(struct destination *destination, int64_t now);
 
 /* True as long as that is so: what it says first is no sign of life. */
 bool answer_time_only_greets(const struct destination *destination);
 
-/* It has answered what was asked; or a connection has outlived its greeting. */
+/* It has answered what was asked after its greeting; or what was asked at once, or a connection has
+ * outlived its greeting. */
 void answer_time_conversed(struct destination *destination);
 void answer_time_past_greeting(struct destination *destination);
 

@@ -147,7 +147,7 @@ struct destination {
 	cell64 knocks;  /* connections that nobody used and the peer ended: second << 24 | count */
 	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
 	cell64 greetings;        /* connections that the peer ended after a greeting, likewise */
-	cell64 converses;        /* it has answered what was asked of it */
+	cell64 converses;        /* it has answered what was asked after its greeting */
 	cell64 exhausted;        /* which tokens ran out, as a record has said; 0 = all there */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */

@@ -22,7 +22,7 @@
  *   rate=N         answers N requests in each second, all others 429 with Retry-After: 1
  *   greet=N        a refusal in band, then a close: 1 MySQL 1040, 2 SMTP 421, 3 PostgreSQL 53300,
  *                  4 a TLS alert, 5 HTTP 503
- *   hello=MS       says "220 ready" and closes after MS, to all but the first, whom it answers
+ *   hello=MS       says "220 ready", answers the first, and closes all others after MS
  *   daytime        says one line and closes
  *   pg             a PostgreSQL that answers "SELECT 1" to everything
  *   push=MS        a producer: a line each MS
@@ -335,7 +335,7 @@ static void welcome(struct port *port)
 			close(fd);
 			continue;
 		}
-		if (is(port, "hello") && port->connections > 1)
+		if (is(port, "hello"))
 			say(fd, "220 ready\r\n", 11);
 		if (is(port, "greet") &&
 		    phase->number < 4) { // 4 and 5 speak when they were spoken to

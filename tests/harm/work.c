@@ -114,6 +114,8 @@ static const char *exchange(int fd, const char *path, const struct way *way)
 		const char *error = read_reply(fd, path);
 		return error && strcmp(error, "HALF") == 0 ? NULL : error;
 	}
+	if (way->asks_first && recv(fd, head, sizeof head, 0) <= 0)
+		return "EOF";
 	if (way->post) {
 		snprintf(head, sizeof head,
 		         "POST /rpc HTTP/1.1\r\nHost: x\r\n%sContent-Length: %zu\r\n\r\n",

@@ -15,7 +15,7 @@ struct way {
 	bool one_way;     // sends, waits a second, closes; nobody ever answers
 	bool log;         // a datagram and a line to a file after each failure
 	bool listens;     // reads to the end, and sends nothing
-	bool asks_first;  // but for the first time
+	bool asks_first;  // but for the first time, after a greeting
 	bool forget;      // sends and closes: fire and forget
 };
 

@@ -236,6 +236,30 @@ Test(not_now, an_answer_says_that_a_greeting_was_none_in_vain)
 	cr_expect_eq(talk.destination->greetings, 0);
 }
 
+/* Nor is what it tells to whoever asks nothing a greeting where those who ask are answered at once.
+ */
+Test(not_now, a_greeting_is_all_to_who_asks_nothing)
+{
+	struct server server = serve(8);
+	struct destination *destination;
+
+	for (int i = 0; i < 60; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		if (i == 0) {
+			host_send(talk.host, "status\r\n");
+			peer_hears(&talk);
+		}
+		peer_says(&talk, "well, 12 waiting\r\n");
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		peer_closes(&talk);
+		cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+		host_close(talk.host);
+	}
+	EXPECT_COUNTED(destination, 60, 0, FAILURE_NONE);
+}
+
 /* A server that tells each one thing and closes, as daytime does, serves. */
 Test(not_now, a_greeting_is_all_of_who_never_answered)
 {
@@ -257,6 +281,8 @@ Test(not_now, a_greeting_is_all_of_who_never_answered)
 	{
 		struct talk talk = talk_to(&server);
 
+		peer_says(&talk, WELCOME);
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
 		host_send(talk.host, "EHLO a\r\n");
 		peer_hears(&talk);
 		peer_says(&talk, "250 a\r\n");
