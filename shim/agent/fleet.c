@@ -95,6 +95,26 @@ static void restore_rule(struct fleet_label *label)
 	(void)link_call(label->link, on_restored, label, call.count, call.argv, call.lengths);
 }
 
+/* Tells, once for each change, that this host's programs take from the reserve what the bound does
+ * not count. */
+static void set_rule(struct fleet_label *label, const struct fleet_rule *rule)
+{
+	const struct config *config = &label->fleet->config;
+	char before[FLEET_DIFFERS];
+
+	label->rule = *rule;
+	memcpy(before, label->differs, sizeof(before));
+	*label->differs = '\0';
+	for (int i = 0; i < config->policy_count; i++)
+		if (config->policies[i].leased && strcmp(config->labels[i], label->label) == 0)
+			(void)fleet_differs(rule, &config->policies[i], label->differs);
+	if (strcmp(before, label->differs) != 0)
+		fprintf(stderr,
+		        "retrybudgetd: event=fleet-differs label=%s keys=%s generation=%lld\n",
+		        label->label, *label->differs ? label->differs : "none",
+		        (long long)rule->generation);
+}
+
 static void take(struct fleet_label *label, const struct ledger_answer *answer, int64_t now)
 {
 	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
@@ -141,14 +161,14 @@ static void on_answer(void *arg, const struct redisReply *reply)
 	label->link->streak = 0;
 	link_note(label->link, took > label->fleet->config.fleet.sync ? LINK_SLOW : LINK_UP, "");
 	if (has_rule)
-		label->rule = rule;
+		set_rule(label, &rule);
 	take(label, &answer, now);
 	if (answer.status == LEDGER_NO_RULE) {
 		set_word(label, FLEET_NO_RULE);
 		restore_rule(label);
 	} else if (answer.status == LEDGER_FORGOTTEN) {
 		set_word(label, FLEET_FORGOTTEN);
-		label->rule = (struct fleet_rule) { 0 };
+		set_rule(label, &(struct fleet_rule) { 0 });
 	}
 	lend(label, now);
 }

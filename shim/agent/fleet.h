@@ -11,6 +11,7 @@
 #include "agent/fleet_link.h"
 #include "agent/fleet_wire.h"
 #include "agent/host_demand.h"
+#include "tool/fleet_differs.h"
 
 #include <stdio.h>
 
@@ -34,7 +35,8 @@ struct fleet_label {
 	struct fleet_link *link;
 	char label[CONFIG_LABEL];
 	struct asker asker;
-	struct fleet_rule rule; /* as the ledger told it last */
+	struct fleet_rule rule;      /* as the ledger told it last */
+	char differs[FLEET_DIFFERS]; /* keys of the file that the rule has another value of */
 	enum fleet_word word;
 	int64_t answered_at; /* ns, of the last */
 	/* Sums. */

@@ -46,6 +46,8 @@ static void print_label(const struct fleet_label *label, FILE *out)
 		fputs(" success_s=none", out);
 	if (label->rule.generation > 0)
 		fprintf(out, " bound=%.3f", tokens(fleet_bound(&label->rule, 1000)));
+	if (*label->differs)
+		fprintf(out, " differs=%s", label->differs);
 	putc('\n', out);
 }
 
@@ -118,6 +120,11 @@ static double bound_of(const struct fleet_label *label)
 	return label->rule.generation > 0 ? tokens(fleet_bound(&label->rule, 1000)) : 0;
 }
 
+static double differs_of(const struct fleet_label *label)
+{
+	return *label->differs ? 1 : 0;
+}
+
 static double granted_of(const struct fleet_label *label)
 {
 	return tokens(label->granted);
@@ -151,6 +158,7 @@ static const struct {
 	{ "waiting_hosts", "gauge", "Hosts of the fleet that want to retry.", waiting_of },
 	{ "failing_ratio", "gauge", "Share of failures in the fleet lately.", failing_of },
 	{ "bound_attempts", "gauge", "Retries of all hosts in a second, at most.", bound_of },
+	{ "rule_differs", "gauge", "1 where this host's file is not as the rule.", differs_of },
 	{ "granted_tokens_total", "counter", "Tokens that were lent to this host.", granted_of },
 	{ "spent_tokens_total", "counter", "Of them, spent.", spent_of },
 	{ "probes_total", "counter", "Probes of leases that went.", probed_of },

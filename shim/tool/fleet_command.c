@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget fleet: what many hosts share, asked of the servers that lend it. */
 #include "tool/fleet_ask.h"
+#include "tool/fleet_differs.h"
 #include "tool/fleet_local.h"
 #include "tool/fleet_print.h"
 #include "tool/fleet_set.h"
@@ -76,12 +77,20 @@ static struct fleet_server *server_of(struct asking *asking, const char *label)
 	return NULL;
 }
 
+static int policy_named(const struct config *config, const char *label)
+{
+	for (int i = 0; i < config->policy_count; i++)
+		if (config->policies[i].leased && strcmp(config->labels[i], label) == 0)
+			return i;
+	return -1;
+}
+
 static int policy_of(const struct asking *asking)
 {
-	for (int i = 0; i < asking->config.policy_count; i++)
-		if (asking->config.policies[i].leased &&
-		    strcmp(asking->config.labels[i], asking->label) == 0)
-			return i;
+	const int policy = policy_named(&asking->config, asking->label);
+
+	if (policy >= 0)
+		return policy;
 	fprintf(stderr, "retrybudget: fleet: %s has no [destination %s] with fleet = on\n",
 	        asking->file, asking->label);
 	return -1;
@@ -96,6 +105,22 @@ static int look(struct asking *asking, struct fleet_server *server, const char *
 	if (!wire_begin(&call, "retrybudget_1_show", asking->config.fleet.prefix, label, NULL))
 		return -1;
 	return fleet_ask(server, &call, numbers, FLEET_SHOWN);
+}
+
+static void print_ledger(const struct asking *asking, const char *label,
+                         const struct fleet_server *server, const int64_t *numbers, int count)
+{
+	const int policy = policy_named(&asking->config, label);
+	const struct fleet_rule rule = { numbers[0], numbers[1], numbers[2], numbers[3],
+		                         numbers[4], numbers[5], numbers[6] };
+	char keys[FLEET_DIFFERS];
+
+	fleet_print_ledger(label, server, numbers, count);
+	if (count == FLEET_SHOWN && policy >= 0 &&
+	    fleet_differs(&rule, &asking->config.policies[policy], keys))
+		printf("  differs %s in %s is not as in the rule: the bound holds only where files "
+		       "say what the rule says\n",
+		       keys, asking->file);
 }
 
 static int show_all(struct asking *asking)
@@ -113,7 +138,7 @@ static int show_all(struct asking *asking)
 		server = server_of(asking, asking->config.labels[i]);
 		count = server ? look(asking, server, asking->config.labels[i], numbers) : -1;
 		if (count >= 0)
-			fleet_print_ledger(asking->config.labels[i], server, numbers, count);
+			print_ledger(asking, asking->config.labels[i], server, numbers, count);
 		else
 			status = 1;
 	}
@@ -130,7 +155,7 @@ static int show(struct asking *asking)
 
 	if (count < 0)
 		return 1;
-	fleet_print_ledger(asking->label, server, numbers, count);
+	print_ledger(asking, asking->label, server, numbers, count);
 	if (count == FLEET_SHOWN &&
 	    !fleet_print_hosts(server, asking->config.fleet.prefix, asking->label, numbers[8]))
 		return 1;

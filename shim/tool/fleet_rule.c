@@ -15,6 +15,11 @@ bool fleet_rule_is_valid(const struct fleet_rule *rule)
 	       rule->lifetime >= FLEET_LIFE_LEAST && rule->lifetime <= FLEET_LIFE_MOST;
 }
 
+int64_t fleet_leased_part(int64_t floor, int64_t reserve)
+{
+	return (floor - reserve) * WHOLE / floor;
+}
+
 int64_t fleet_leased_capacity(const struct fleet_rule *rule)
 {
 	return rule->capacity * rule->leased / WHOLE;

@@ -34,6 +34,9 @@ struct fleet_rule {
 
 bool fleet_rule_is_valid(const struct fleet_rule *rule);
 
+/* ppm of a floor (mt/s, > 0) that are leased where so much of it (mt/s, <= floor) is kept back. */
+int64_t fleet_leased_part(int64_t floor, int64_t reserve);
+
 /* The leased part: mt, and mt/s (at least 1). */
 int64_t fleet_leased_capacity(const struct fleet_rule *rule);
 int64_t fleet_leased_floor(const struct fleet_rule *rule);

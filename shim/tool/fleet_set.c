@@ -65,7 +65,7 @@ bool fleet_set_rule(const struct config *config, int policy, const struct fleet_
 		             "there is no rule yet that would say it, as capacity=100 floor=20/s");
 	if (of->fleet_reserve > rule->floor)
 		return wrong("fleet_reserve", "it is a part of floor, which is less");
-	rule->leased = (rule->floor - of->fleet_reserve) * PPM_WHOLE / rule->floor;
+	rule->leased = fleet_leased_part(rule->floor, of->fleet_reserve);
 	if (of->fleet_reserve != config->policies[policy].fleet_reserve ||
 	    of->fleet_n_max != config->policies[policy].fleet_n_max ||
 	    of->probe != config->policies[policy].probe)
