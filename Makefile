@@ -235,6 +235,7 @@ check-deploy: all daemon ## the shipped files; the packages, built twice, in a f
 	@tests/deploy/rsyslog --build $(B)
 	@tests/deploy/journald --build $(B)
 	@tests/deploy/units --build $(B)
+	@tests/deploy/managed --build $(B)
 	@tests/deploy/confined --build $(B)
 	@tests/deploy/grafana --build $(B)
 	@tests/deploy/prometheus --build $(B)
