@@ -145,13 +145,16 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	const struct http_reply whole = { .is_whole = true };
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
+	bool greets;
 
 	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
 		answered(fd, entry, state);
 		return;
 	}
+	greets = trial_of(entry, &trial) && (answer_time_converses(trial.destination) ||
+	                                     not_now_is_greeted(LOAD(trial.destination->port)));
 	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
-	                     state == SOCKET_ASKED)) {
+	                     state == SOCKET_ASKED, greets)) {
 	case SAID_NOT_NOW:
 		trait_add(entry, TRAIT_AGREES); /* what comes next is looked at, too */
 		rejected(fd, entry, state, &whole);

@@ -14,16 +14,24 @@ static bool is_digit(unsigned char c)
 	return c >= '0' && c <= '9';
 }
 
-/* 421 is "service not available", 554 as a greeting "no service"; as a greeting, before anything
- * was asked, every whole line of a code 4yz, which elsewhere may be an answer. */
+bool not_now_is_greeted(int64_t port)
+{
+	return port == 21 || port == 25 || port == 119 || port == 587;
+}
+
+/* 421 is "service not available", 554 as a greeting "no service". */
 static bool mail(const unsigned char *bytes, size_t n, bool asked)
 {
-	if (n < 4 || (bytes[3] != ' ' && bytes[3] != '-'))
-		return false;
-	if (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554"))
-		return true;
-	return !asked && bytes[0] == '4' && is_digit(bytes[1]) && is_digit(bytes[2]) &&
-	       bytes[n - 1] == '\n' && bytes[n - 2] == '\r';
+	(void)asked;
+	return n >= 4 && (bytes[3] == ' ' || bytes[3] == '-') &&
+	       (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554"));
+}
+
+/* A whole line of a code 4yz, which after a question may be an answer. */
+static bool is_greeting_of_refusal(const unsigned char *bytes, size_t n)
+{
+	return n >= 6 && bytes[0] == '4' && is_digit(bytes[1]) && is_digit(bytes[2]) &&
+	       (bytes[3] == ' ' || bytes[3] == '-') && bytes[n - 1] == '\n' && bytes[n - 2] == '\r';
 }
 
 /* An error packet as the first one: 3 bytes of length, number 0, 0xff, a code from 1000 on. */
@@ -134,7 +142,7 @@ static const struct {
 	{ "LDAP: RFC 4511 4.2.2, 4.4.1 and appendix A", ldap },
 };
 
-enum said not_now_said(const void *bytes, size_t n, bool asked)
+enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets)
 {
 	const unsigned char *first = bytes;
 
@@ -144,6 +152,8 @@ enum said not_now_said(const void *bytes, size_t n, bool asked)
 	/* A mail server takes its leave of whom it refused. */
 	if (asked && BEGINS(first, n, "221 "))
 		return SAID_NOTHING;
+	if (!asked && greets && is_greeting_of_refusal(first, n))
+		return SAID_NOT_NOW;
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
 		if (protocols[i].refuses(first, n, asked))
 			return SAID_NOT_NOW;

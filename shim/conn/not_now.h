@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum said {
 	SAID_ANSWER,  /* or nothing that is known here */
@@ -16,8 +17,13 @@ enum said {
 	SAID_NOTHING, /* neither: which way to go on, before the server answers */
 };
 
+/* True if servers that greet by a number of three digits, as for mail, listen at this port (host
+ * byte order). Pure. */
+bool not_now_is_greeted(int64_t port);
+
 /* What the first n bytes of a connection say. asked: the program had sent something before they
- * came; else they are a greeting. Pure. */
-enum said not_now_said(const void *bytes, size_t n, bool asked);
+ * came; else they are a greeting. greets: conversations with this server are known to begin with
+ * one; elsewhere a number may be a reading that it tells to each who comes. Pure. */
+enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets);
 
 #endif

@@ -103,9 +103,14 @@ bool answer_time_only_greets(const struct destination *destination)
 	return (LOAD(destination->greetings) & COUNT_MASK) >= KNOCKS;
 }
 
+bool answer_time_converses(const struct destination *destination)
+{
+	return LOAD(destination->converses) != 0;
+}
+
 bool answer_time_greets_in_vain(struct destination *destination, int64_t now)
 {
-	return LOAD(destination->converses) != 0 &&
+	return answer_time_converses(destination) &&
 	       (answer_time_only_greets(destination) ||
 	        again(&destination->greetings, now, 0) >= KNOCKS);
 }

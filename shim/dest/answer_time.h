@@ -54,4 +54,7 @@ bool answer_time_only_greets(const struct destination *destination);
 void answer_time_conversed(struct destination *destination);
 void answer_time_past_greeting(struct destination *destination);
 
+/* True once it has answered what was asked after its greeting. */
+bool answer_time_converses(const struct destination *destination);
+
 #endif

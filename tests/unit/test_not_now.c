@@ -3,8 +3,9 @@
 #include "conn/not_now.h"
 #include "track_fixture.h"
 
-#define SAYS(text)   not_now_said(text, sizeof(text) - 1, true)
-#define GREETS(text) not_now_said(text, sizeof(text) - 1, false)
+#define SAYS(text)   not_now_said(text, sizeof(text) - 1, true, true)
+#define GREETS(text) not_now_said(text, sizeof(text) - 1, false, true)
+#define TELLS(text)  not_now_said(text, sizeof(text) - 1, false, false)
 
 TestSuite(not_now, .init = start_shim);
 
@@ -52,6 +53,7 @@ Test(not_now, is_no_answer_that_looks_like_one)
 	cr_expect_eq(GREETS("451 "), SAID_ANSWER);
 	cr_expect_eq(GREETS("45 1\r\n"), SAID_ANSWER);
 	cr_expect_eq(GREETS("451\r\n"), SAID_ANSWER, "a number");
+	cr_expect_eq(TELLS("451 mV\r\n"), SAID_ANSWER, "a reading");
 }
 
 Test(not_now, is_not_what_looks_like_one)
@@ -83,7 +85,7 @@ Test(not_now, reads_no_byte_beyond)
 		bytes[0] = "4\025E-5\x20\x30"[random_next(&random) % 7];
 		copy = malloc(n); /* of that very size: AddressSanitizer watches its end */
 		memcpy(copy, bytes, n);
-		not_now_said(copy, n, i % 2);
+		not_now_said(copy, n, i % 2, i % 4 < 2);
 		free(copy);
 	}
 }
@@ -149,6 +151,7 @@ Test(not_now, goodbye_is_no_answer)
 {
 	struct talk talk = talk_start();
 
+	talk.destination->converses = 1;
 	peer_says(&talk, "451 4.3.0 try later\r\n");
 	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
 	host_send(talk.host, "QUIT\r\n");
@@ -258,6 +261,26 @@ Test(not_now, a_greeting_is_all_to_who_asks_nothing)
 		host_close(talk.host);
 	}
 	EXPECT_COUNTED(destination, 60, 0, FAILURE_NONE);
+}
+
+/* A number with a unit is no code of mail's. */
+Test(not_now, a_reading_is_no_refusal)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "451 mV\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+	host_close(talk.host);
+	EXPECT_COUNTED(talk.destination, 1, 0, FAILURE_NONE);
+}
+
+Test(not_now, at_a_port_of_mail_each_begins_with_a_code)
+{
+	cr_expect(not_now_is_greeted(25));
+	cr_expect(not_now_is_greeted(21));
+	cr_expect_not(not_now_is_greeted(8001));
 }
 
 /* A server that tells each one thing and closes, as daytime does, serves. */
