@@ -332,10 +332,6 @@ bool budget_unclear(const struct account *account, int64_t now)
 	/* The start that each host has without an answer adds up over a fleet. */
 	if (account->policy->leased && !allowance_has_answer(&account->budget->allowance, now))
 		return false;
-	/* Of those who were refused in an outage many may seem to be new work: all of them would
-	 * come at the first answers, which allow for ten each. How many go back the ramp says. */
-	if (ramp_is_wanted(&account->budget->ramp, now))
-		return allowance_is_usual(&account->budget->allowance, now);
 	return allowance_take(&account->budget->allowance, now);
 }
 

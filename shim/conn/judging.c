@@ -89,6 +89,15 @@ static void gather_lineage(const struct attempt *try, uint32_t slot, bool return
 	}
 }
 
+/* Whoever was refused since then still waits: in this streak; and where a way back from an outage
+ * has begun, in that outage, which the failures on the way do not end. Else each of a backlog would
+ * be new work on the way back. */
+static int64_t refused_since(const struct account *account, int64_t now)
+{
+	return ramp_is_wanted(&account->budget->ramp, now) ? now - account->policy->horizon
+	                                                   : LOAD(account->budget->began_at);
+}
+
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
 static void gather_evidence(struct attempt *try, uint32_t slot, const struct name_hit *hit,
                             struct evidence *evidence)
@@ -114,7 +123,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	evidence->again = try->answered.number > 0 && !polls && !waits &&
 	                  profile_tries_again(destination, try->answered.number);
 	evidence->loop = !polls && !waits &&
-	                 tries_loop(slot, LOAD(try->account.budget->began_at)) &&
+	                 tries_loop(slot, refused_since(&try->account, try->began)) &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =

@@ -361,6 +361,31 @@ Test(feedback, who_was_refused_twice_is_unclear_where_it_answers)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "it does not answer");
 }
 
+/* What a thread's try is that was refused in an outage, once a failure has begun a streak anew: on
+ * the way back from the outage, or without one. */
+static enum kind refused_before(bool way_back)
+{
+	struct server server = serve_troubled();
+	struct budget *budget = &destination_at_port(&server)->budget;
+
+	fails(&server, "get ready\r\n");
+	denied(&server);
+	STORE(budget->began_at, monotonic() + NS_PER_S);
+	failures_forgive(destination_at_port(&server));
+	if (way_back) {
+		ramp_throttled(&budget->ramp, monotonic());
+		ramp_begin(&budget->ramp, true, monotonic());
+	}
+	return denied(&server);
+}
+
+/* A backlog that meets its server would be new work altogether at the first failure. */
+Test(feedback, who_was_refused_in_an_outage_waits_until_the_way_back_has_ended)
+{
+	cr_expect_eq(refused_before(false), KIND_UNCLEAR);
+	cr_expect_eq(refused_before(true), KIND_REPEAT);
+}
+
 /* One URL that always fails, where others are answered: its tries must not go on for ever. */
 Test(feedback, who_has_failed_fifteen_times_in_a_row_is_excused_no_more)
 {

@@ -352,26 +352,6 @@ Test(ramp, breaks_off_when_the_destination_does_not_answer)
 	cr_expect_eq(go(&world, now + MS(400)), 1);
 }
 
-Test(ramp, bounds_those_too_of_whom_nobody_knows_whether_they_repeat)
-{
-	struct world world;
-	int64_t back = START_OF_TIME + SECONDS(31);
-	int went = 0;
-
-	world_start(&world, 1);
-	fail_for(&world, 30);
-	go(&world, START_OF_TIME + SECONDS(30));
-	for (int i = 0; i < 10; i++)
-		budget_success(&world.account, back);
-	for (int i = 0; i < 200; i++)
-		went += budget_unclear(&world.account, back + MS(1)) ||
-		        budget_verdict(&world.account, 1000, back + MS(1)) != REFUSED;
-	cr_expect_leq(went, 1, "%d", went);
-	for (int i = 0; i < 10; i++)
-		budget_failure(&world.account, true, back + MS(2), back + MS(2), &world.random);
-	cr_expect_not(budget_unclear(&world.account, back + MS(20)), "it broke off");
-}
-
 /* The last failure before the end of a long outage is that of a probe, and may be older than what
  * is forgotten: those who were throttled are on their way back all the same. */
 Test(ramp, is_no_quiet_time)
