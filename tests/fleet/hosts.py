@@ -36,6 +36,15 @@ probe = {probe}
 fleet = on
 fleet_reserve = {reserve}
 fleet_n_max = {n_max}
+[destination itself]
+match = {redis}
+base = 50ms
+min = 0
+cap = {cap}
+probe = {probe}
+fleet = on
+fleet_reserve = {reserve}
+fleet_n_max = {n_max}
 """
 
 
@@ -76,20 +85,27 @@ class Service:
 
     REPLY = b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\ny"
 
-    def __init__(self):
-        self.listener = socket.create_server((ADDRESS, SERVICE), backlog=1024)
+    def __init__(self, port=SERVICE):
+        self.listener = socket.create_server((ADDRESS, port), backlog=1024)
         self.answers, self.times, self.peers = False, [], []
         threading.Thread(target=self.run, daemon=True).start()
 
     def run(self):
         while True:
-            peer, (address, _) = self.listener.accept()
+            try:
+                peer, (address, _) = self.listener.accept()
+            except OSError:
+                return
             self.times.append(time.monotonic())
             self.peers.append(address)
             if self.answers:
                 threading.Thread(target=self.answer, args=(peer,), daemon=True).start()
             else:
                 peer.close()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
 
     def answer(self, peer):
         with peer:
@@ -247,7 +263,7 @@ class Fleet:
     def close(self):
         for host in self.hosts:
             host.close()
-        self.service.listener.close()
+        self.service.close()
         self.server.close()
         subprocess.run(["nft", "flush", "ruleset"], check=False)
 
