@@ -250,18 +250,7 @@ deb: ## build Debian packages in build/deb
 
 check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agents, faults
 	@scripts/install-deps fleet
-	@tests/fleet/agree --build $(B)
-	@tests/fleet/access
-	@tests/fleet/specified --build $(B)
-	@tests/fleet/command --build $(B)
-	@tests/fleet/strange --build $(B)
-	@$(B)/fleet/simulate 10000 2 1
-	@$(B)/fleet/simulate 10000 2 10
-	@$(B)/fleet/simulate 1000 10 50
-	@tests/fleet/agents --build $(B)
-	@tests/fleet/faults --build $(B)
-	@tests/fleet/crowd --build $(B)
-	@tests/fleet/counter --build $(B)
+	@tests/fleet/run --build $(B)
 
 check-boot: $(B)/unit ## the same as on a machine that has just booted
 	@scripts/at-boot $(B)/unit -j8 --filter '!(sim_*|*_interleave|lockout|corrupted)/*' # clocks of their own
