@@ -66,7 +66,8 @@ static bool waits_long(const struct attempt *try)
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
 	return !try->is_datagram && tries_is_denied(slot) && !tries_are_vain(slot) &&
-	       answers(try) && !budget_is_barred(&try->account);
+	       answers(try) && !budget_is_barred(&try->account) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
 /* What those say that share the budget. While the destination answers, what its own command left
