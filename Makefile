@@ -74,10 +74,8 @@ ifeq ($(ELF),no)
 SHIM_FLAGS += -DWITHOUT_LIBELF
 endif
 # nodelete: whoever opened it by dlopen has bound calls to it, and fork handlers are left with libc.
-# max-page-size: so that what lies first in the code (AT_START) begins where fault-around does.
 SHIM_LINK  := -shared -Wl,-z,now -Wl,-z,relro -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--no-undefined \
-	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map \
-	      -Wl,-z,max-page-size=65536
+	      -Wl,--exclude-libs,ALL -Wl,--version-script=$(B)/exports.map
 
 # Only this machine's own programs may have a library of TLS, where its headers are.
 header_of   = $(wildcard /usr/include/$(1) /usr/include/*-linux-*/$(1))

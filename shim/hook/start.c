@@ -25,6 +25,10 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+/* The first of all code (AT_START in the Makefile): it begins where 64 KiB do, for a page that is
+ * touched brings the 64 KiB around it. */
+__asm__(".pushsection .text.unlikely, \"ax\"\n.p2align 16\n.popsection");
+
 /* Tells a second copy of the library that there is a first (HAZARDS 8). By the exported name each
  * copy means that of the first. */
 static const int own_abi = 1;
