@@ -152,7 +152,7 @@ static struct demand_cell *new_cell(struct visit *visit)
 /* Counters only grow; one that went back began anew. */
 static int64_t grown(int64_t now, int64_t before)
 {
-	return now >= before ? now - before : greater(now, 0);
+	return before >= 0 && now >= before ? now - before : greater(now, 0);
 }
 
 static bool is_recent(int64_t at, int64_t within, int64_t mono)

@@ -208,7 +208,8 @@ enum verdict budget_let(const struct account *account, int64_t now)
 /* The probe of a crowd (budget/crowd.h): where the gate is short, tokens alone let more go. */
 static bool is_crowds_turn(const struct account *account, int64_t admitted, int64_t now)
 {
-	return now - admitted >= CROWD_LEAST / 2 && crowd_size(&account->budget->crowd, now) > 1;
+	/* Not now - admitted: what stands there may be of a hostile member. */
+	return admitted <= now - CROWD_LEAST / 2 && crowd_size(&account->budget->crowd, now) > 1;
 }
 
 /* Gate, then tokens. */
