@@ -14,6 +14,7 @@
 #include "conn/judging.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
+#include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
@@ -36,20 +37,16 @@ static bool is_asked(const struct attempt *try, int64_t failed_at)
 	       !profile_has_no_excuse(destination);
 }
 
-/* A request that was tried so often fails by itself, and not because its destination does: of those
- * at one where 60 % fail one in three thousand is left after as many. */
-#define TRIED_ENOUGH 16
-
 /* Failures since the last success up to which most of what goes there is answered. */
 #define MOSTLY 1
 
 /* To refuse it ends its connection, and where most is answered the next one costs the server more
- * than the request would. */
+ * than the request would. But what this thread tries in vain again and again fails by itself. */
 static bool is_cheap(const struct attempt *try)
 {
 	const struct allowance *allowance = &try->account.budget->allowance;
 
-	return !budget_is_barred(&try->account) && try->answered.number < TRIED_ENOUGH &&
+	return !budget_is_barred(&try->account) && !tries_are_vain(try->trial.slot) &&
 	       LOAD(allowance->failed) <= MOSTLY && allowance_is_answering(allowance, try->began) &&
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }

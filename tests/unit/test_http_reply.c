@@ -7,6 +7,7 @@
 
 #include "dest/demand.h"
 #include "conn/kept.h"
+#include "dest/tries.h"
 #include "config/current.h"
 
 #define BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"
@@ -583,6 +584,26 @@ Test(http_reply, a_repeat_is_not_worth_a_connection_where_most_is_answered)
 	                                       .policy = &config_current()->policies[0] },
 	                   NS_PER_S, monotonic());
 	cr_expect_str_eq(why(&talk, OTHER), "same-request", "the server asks for a pause");
+}
+
+/* One that always fails is left after fifteen failures; that we refused it says nothing of it. */
+Test(http_reply, what_always_fails_is_worth_its_connection_no_more)
+{
+	struct talk talk = talk_start();
+	struct allowance *allowance = &talk.destination->budget.allowance;
+
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	asks(&talk, OTHER);
+	replies(&talk, BUSY, 64);
+	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
+	replies(&talk, BUSY, 64);
+	allowance_answered(allowance, monotonic());
+	for (int i = 0; i < 20; i++)
+		cr_expect_str_eq(why(&talk, OTHER), "kept", "refused %d times", i);
+	for (int i = 0; i < 15; i++)
+		tries_ended(talk.entry->slot, false);
+	cr_expect_str_eq(why(&talk, OTHER), "same-request");
 }
 
 /* A limiter tells each when to come again; who has waited so long is no storm. */
