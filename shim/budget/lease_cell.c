@@ -65,16 +65,26 @@ static int64_t left_of(int64_t upto, int64_t amount, int64_t count, int64_t most
 	return count < 0 ? amount : lesser(upto - count, amount);
 }
 
+/* An amount that ends at `upto`, which is no longer than that, or it would have begun before 0: a
+ * hostile member's would be whole again each time that somebody spends of it. */
+static int64_t amount_of(int64_t amount, int64_t upto, int64_t most)
+{
+	return within(amount, 0, lesser(upto, most));
+}
+
 static int64_t tokens_left(const struct lease *copy, int64_t spent)
 {
-	return left_of(greater(LOAD(copy->tokens), 0),
-	               within(LOAD(copy->amount), 0, LEASE_TOKENS_MOST), spent, LEASE_TOKENS_MOST);
+	int64_t upto = greater(LOAD(copy->tokens), 0);
+
+	return left_of(upto, amount_of(LOAD(copy->amount), upto, LEASE_TOKENS_MOST), spent,
+	               LEASE_TOKENS_MOST);
 }
 
 static int64_t probes_left(const struct lease *copy, int64_t probed)
 {
-	return left_of(greater(LOAD(copy->probes), 0),
-	               within(LOAD(copy->probe_left), 0, LEASE_PROBES_MOST), probed,
+	int64_t upto = greater(LOAD(copy->probes), 0);
+
+	return left_of(upto, amount_of(LOAD(copy->probe_left), upto, LEASE_PROBES_MOST), probed,
 	               LEASE_PROBES_MOST);
 }
 
@@ -128,7 +138,7 @@ void lease_return(struct lease *lease, int64_t label, int64_t mt)
 	if (!is_whole)
 		return;
 	upto = greater(LOAD(copy.tokens), 0);
-	amount = within(LOAD(copy.amount), 0, LEASE_TOKENS_MOST);
+	amount = amount_of(LOAD(copy.amount), upto, LEASE_TOKENS_MOST);
 	do {
 		spent = LOAD(lease->spent);
 		/* What has been taken back since is owed to nobody. */

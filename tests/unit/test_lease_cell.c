@@ -68,6 +68,20 @@ Test(lease, zeroes_are_no_lease)
 	cr_expect_eq(cell.spent, 0);
 }
 
+/* It would be whole again with each spend. */
+Test(lease, an_amount_longer_than_all_that_was_ever_lent_is_cut)
+{
+	grant(2500, 1);
+	STORE(cell.tokens, 1000);
+	STORE(cell.probes, 0);
+	STORE(cell.spent, -1);
+	STORE(cell.probed, -1);
+	STORE(cell.check, lease_check(&cell));
+	cr_expect_eq(left(), 1000);
+	cr_expect_eq(spend_all(), 1000);
+	cr_expect_not(lease_probe(&cell, lease_label(LABEL), BOOT));
+}
+
 Test(lease, what_was_granted_is_what_is_read)
 {
 	grant(2500, 1);
