@@ -63,7 +63,13 @@ bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file,
                  bool *is_wanted);
 void fleet_end(struct fleet *fleet);
 
+/* fleet.c: what its timer does, with the fleet as its argument. */
+void fleet_tick(evutil_socket_t fd, short what, void *fleet);
+
 const char *fleet_word(enum fleet_word word);
+
+/* Sets what a label is up to, with a record where it is something else. */
+void fleet_set_word(struct fleet_label *label, enum fleet_word word);
 
 /* fleet_tell.c: the state, by lines for `retrybudget fleet`, and for Prometheus. */
 void fleet_print(const struct fleet *fleet, FILE *out);
