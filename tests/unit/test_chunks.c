@@ -3,6 +3,7 @@
  * the way. */
 #include "dest/destinations.h"
 #include "region/shared.h"
+#include "addresses.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -48,18 +49,6 @@ static void tear_down(void)
 }
 
 TestSuite(chunks, .init = set_up, .fini = tear_down, .timeout = 30);
-
-static struct address numbered(int n)
-{
-	struct address address = { .port = 80 };
-
-	address.bytes[10] = address.bytes[11] = 0xff;
-	address.bytes[12] = 10;
-	address.bytes[13] = (uint8_t)(n >> 16);
-	address.bytes[14] = (uint8_t)(n >> 8);
-	address.bytes[15] = (uint8_t)n;
-	return address;
-}
 
 /* One that fails, and so is worth keeping. */
 static struct destination *fail_at(int n)

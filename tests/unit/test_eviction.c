@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who makes room in a full table, and what becomes of attempts whose destination had to. */
 #include "track_fixture.h"
+#include "addresses.h"
 #include "conn/settle.h"
 
 #include <sys/wait.h>
@@ -8,18 +9,6 @@
 TestSuite(eviction, .init = start_shim);
 
 static int64_t now = NS_PER_S;
-
-static struct address numbered(int n)
-{
-	struct address address = { .port = 80 };
-
-	address.bytes[10] = address.bytes[11] = 0xff;
-	address.bytes[12] = 10;
-	address.bytes[13] = (uint8_t)(n >> 16);
-	address.bytes[14] = (uint8_t)(n >> 8);
-	address.bytes[15] = (uint8_t)n;
-	return address;
-}
 
 /* One attempt, and how it ended. */
 static struct destination *attempt_at(int n, bool works)

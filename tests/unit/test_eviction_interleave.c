@@ -14,10 +14,12 @@
 #define destination_asks_datagrams stepped_asks_datagrams
 #define destination_find_policy    stepped_find_policy
 #define destination_policies       stepped_policies
+#define slot_of_key                stepped_slot_of_key
 
 #include "sys/text.h"
 #include "dest/destinations.h"
 #include "region/state.h"
+#include "addresses.h"
 #include "interleave.h"
 
 #include <stdio.h>
@@ -31,6 +33,7 @@
 #define atomic_fetch_add(cell, value)                    add(cell, value)
 /* Before the text of a name is made, and so before it is written. */
 #define text_start(text, line, size) (step(), text_start(text, line, size))
+#include "../../shim/dest/slots.c"
 #include "../../shim/dest/destinations.c"
 #undef text_start
 
@@ -43,36 +46,25 @@ static void act(int who)
 	destination_of(&wanted[who], &hit, 100 * NS_PER_S);
 }
 
-static struct address dead(int n)
-{
-	struct address address = { .port = 80 };
-
-	address.bytes[10] = address.bytes[11] = 0xff;
-	address.bytes[12] = 10;
-	address.bytes[14] = (uint8_t)(n >> 8);
-	address.bytes[15] = (uint8_t)n;
-	return address;
-}
-
 static int64_t key_at(int n)
 {
-	struct address address = dead(n);
+	struct address address = numbered(n);
 
-	return key_of(hash_word(address_hash(&address), address.port));
+	return slot_key_of(hash_word(address_hash(&address), address.port));
 }
 
 /* Two names whose windows are one, in a table of old names that all have a past; the coldest slot
  * of that window is the same for both. */
 static void fill(void)
 {
-	uint32_t at = (uint64_t)key_of(hash_word(address_hash(&wanted[0]), wanted[0].port)) / 4 %
-	              REGION_CHUNK;
+	uint32_t at = (uint64_t)slot_key_of(hash_word(address_hash(&wanted[0]), wanted[0].port)) /
+	              4 % REGION_CHUNK;
 
 	memset(shim_region, 0, sizeof(*shim_region));
 	for (int i = 0; i < REGION_CHUNK; i++) {
 		struct destination *old = &shim_region->first.destinations[i];
 
-		STORE(shim_region->first.keys[i], key_of((uint64_t)(i + 1) << 40));
+		STORE(shim_region->first.keys[i], slot_key_of((uint64_t)(i + 1) << 40));
 		STORE(old->generation, 5);
 		STORE(old->named, 1);
 		STORE(old->used_at, (i == (int)((at + 3) % REGION_CHUNK) ? 90 : 99) * NS_PER_S);
@@ -113,8 +105,8 @@ static int twin_of(int a)
 /* Returns how many schedules there were. */
 static int walk(int a, int b, int lives)
 {
-	wanted[0] = dead(a);
-	wanted[1] = dead(b);
+	wanted[0] = numbered(a);
+	wanted[1] = numbered(b);
 	return walk_schedules(act, lives, fill, expect_clean);
 }
 
