@@ -27,17 +27,10 @@ redis = {redis}
 password_file = {password}
 sync = {sync}
 lease = {lease}
-[destination service]
-match = {service}
-base = 50ms
-min = 0
-cap = {cap}
-probe = {probe}
-fleet = on
-fleet_reserve = {reserve}
-fleet_n_max = {n_max}
-[destination itself]
-match = {redis}
+"""
+LEASED = """
+[destination {label}]
+match = {match}
 base = 50ms
 min = 0
 cap = {cap}
@@ -246,8 +239,9 @@ class Fleet:
         chosen = dict(sync="1s", lease="8s", cap="200ms", probe="10s", reserve="0.001/s", n_max=1000)
         chosen.update(settings)
         with open(self.ini, "w") as file:
-            file.write(SETTINGS.format(redis=f"{ADDRESS}:{REDIS}", password=secret, service=f"{ADDRESS}:{SERVICE}",
-                                       **chosen))
+            file.write(SETTINGS.format(redis=f"{ADDRESS}:{REDIS}", password=secret, **chosen))
+            for label, port in (("service", SERVICE), ("itself", REDIS)):
+                file.write(LEASED.format(label=label, match=f"{ADDRESS}:{port}", **chosen))
         self.hosts = [Host(self, i + 1) for i in range(count)]
 
     def prepare_server(self):

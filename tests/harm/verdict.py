@@ -18,7 +18,7 @@ CPU = 0.01
 # How the end of a connection is told depends on whether our bytes were still under way. HALF is not
 # among them: a part of an answer that never came is something else.
 ALIKE = {"EPIPE": "closed", "ECONNRESET": "closed", "EOF": "closed"}
-# What DESIGN lets the shim tell of a destination that fails already: a redirect, a park.
+# What the shim may tell of a destination that fails already: a redirect, a park.
 TOLD_OF_THE_DEAD = {"ECONNREFUSED", "ETIMEDOUT", "closed"}
 
 
