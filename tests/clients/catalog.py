@@ -42,6 +42,7 @@ WAYS = {
     "half": Way("half", nature="free", why="bytes came, then FIN"),
     "half-reset": Way("half-reset", host="127.0.0.1", nature="free", why="bytes came, then RST"),
     "error": Way("error", nature="free", why="HTTP 503 with http = off, a redis error, or a line that says so"),
+    "loading": Way("loading", why="a redis that serves nobody yet, which is no answer"),
     "hang": Way("hang", host="127.0.0.1", nature="slow", seconds=4),
     "silent": Way("silent", nature="slow", seconds=5, why="every SYN is dropped"),
     "backlog": Way("backlog", host="127.0.0.1", nature="slow", seconds=4,

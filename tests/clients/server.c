@@ -11,6 +11,7 @@
  *   half        sends the first part of the answer, then closes
  *   half-reset  sends the first part of the answer, then resets
  *   error       answers that it cannot: HTTP status 503, a redis error, "error" for a line
+ *   loading     the same, but that its redis is not ready to serve anybody yet
  *   hang        accepts and reads, but never answers
  *   silent      nobody there: the kernel drops every segment, so a SYN is never answered
  *   backlog     never accepts: two connections wait for it, further SYNs are dropped
@@ -45,6 +46,7 @@ enum mode {
 	HALF,
 	HALF_RESET,
 	ERROR,
+	LOADING,
 	HANG,
 	SILENT,
 	BACKLOG,
@@ -52,9 +54,9 @@ enum mode {
 	MODES
 };
 
-static const char *const mode_names[MODES] = { "healthy", "reset",      "close", "read-close",
-	                                       "half",    "half-reset", "error", "hang",
-	                                       "silent",  "backlog",    "down" };
+static const char *const mode_names[MODES] = { "healthy", "reset",      "close",   "read-close",
+	                                       "half",    "half-reset", "error",   "loading",
+	                                       "hang",    "silent",     "backlog", "down" };
 
 struct tally {
 	long accepted, requests;
@@ -243,7 +245,9 @@ static size_t redis_command(const char *text)
 static long answer(int fd, const char *text)
 {
 	const char *status = mode == ERROR ? "503 Service Unavailable" : "200 OK";
-	const char *pong = mode == ERROR ? "-LOADING not yet\r\n" : "+PONG\r\n";
+	const char *pong = mode == ERROR     ? "-ERR not yet\r\n"
+	                   : mode == LOADING ? "-LOADING not yet\r\n"
+	                                     : "+PONG\r\n";
 	const char *body = mode == ERROR ? "the server is ill\n" : BODY;
 	char page[256];
 	const char *end;

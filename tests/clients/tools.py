@@ -35,7 +35,7 @@ def own_loops():
             "set net:persist-retries 1000000; set dns:fatal-timeout never; set dns:max-retries 0;"
             "set cmd:fail-exit yes; cat ")
     return [
-        python("python redis", "redis_loop.py", "PONG\n", (*ALL, "unix")),
+        python("python redis", "redis_loop.py", "PONG\n", (*ALL, "loading", "unix")),
         python("python requests", "requests_loop.py", PAGE),
         python("python aiohttp", "aiohttp_loop.py", PAGE),
         loop("gawk /inet", "C", ["gawk", "-f", os.path.join(LOOPS, "inet.awk"), "loop", "{host}",
