@@ -151,8 +151,9 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 		answered(fd, entry, state);
 		return;
 	}
-	greets = trial_of(entry, &trial) && (answer_time_converses(trial.destination) ||
-	                                     not_now_is_greeted(LOAD(trial.destination->port)));
+	greets = (state == SOCKET_ASKED && traits & TRAIT_AGREES) ||
+	         (trial_of(entry, &trial) && (answer_time_converses(trial.destination) ||
+	                                      not_now_is_greeted(LOAD(trial.destination->port))));
 	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
 	                     state == SOCKET_ASKED, greets)) {
 	case SAID_NOT_NOW:

@@ -20,13 +20,27 @@ static bool has_outlived(const struct socket_entry *entry, const struct trial *t
 	return true;
 }
 
-void greeting_more(int fd, struct socket_entry *entry)
+/* A message of a WebSocket, text or binary and not masked, as servers send them (RFC 6455 5.2).
+ * What is pushed to who only listens is what he came for; words in ASCII begin otherwise. */
+static bool is_message(const struct iovec *parts, size_t count, size_t n)
+{
+	const unsigned char *frame = count > 0 ? parts->iov_base : NULL;
+
+	return n >= 2 && count > 0 && parts->iov_len >= 2 &&
+	       (frame[0] == 0x81 || frame[0] == 0x82) && frame[1] < 0x80;
+}
+
+void greeting_more(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
+                   size_t n)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
 
-	if (!(traits & TRAIT_AGREES) || !trial_of(entry, &trial) ||
-	    !has_outlived(entry, &trial, monotonic()))
+	if (!(traits & TRAIT_AGREES) || !trial_of(entry, &trial))
+		return;
+	if (is_message(parts, count, n))
+		answer_time_past_greeting(trial.destination);
+	else if (!has_outlived(entry, &trial, monotonic()))
 		return;
 	atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
 	if (!(traits & TRAIT_KEPT)) /* its reads tell nothing more until it asks */

@@ -11,9 +11,12 @@
 #include "conn/sockets.h"
 
 #include <stdbool.h>
+#include <sys/uio.h>
 
-/* More came on a connection that had been answered, or greeted. */
-void greeting_more(int fd, struct socket_entry *entry);
+/* More came on a connection that had been answered, or greeted: n bytes, in these parts (count 0:
+ * nobody can read them). */
+void greeting_more(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
+                   size_t n);
 
 /* The peer has ended the connection. True: it is young, nothing was answered since the greeting,
  * and that happens too often (dest/answer_time.h) to be all that there was to tell. Of a server on

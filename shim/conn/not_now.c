@@ -9,6 +9,11 @@
 #define BEGINS(bytes, n, text)                                                                     \
 	((n) >= sizeof(text) - 1 && memcmp(bytes, text, sizeof(text) - 1) == 0)
 
+/* When the bytes came, as not_now_said() is told. */
+struct moment {
+	bool asked, greets;
+};
+
 static bool is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
@@ -19,27 +24,25 @@ bool not_now_is_greeted(int64_t port)
 	return port == 21 || port == 25 || port == 119 || port == 587;
 }
 
-/* 421 is "service not available", 554 as a greeting "no service". */
-static bool mail(const unsigned char *bytes, size_t n, bool asked)
+/* 421 is "service not available", 554 as a greeting "no service", and a whole line of a code 4yz
+ * refuses as a greeting, while after a question it may be an answer. So may the other two be where
+ * no greeting was: a line whose first number is a value. */
+static bool mail(const unsigned char *bytes, size_t n, struct moment when)
 {
-	(void)asked;
-	return n >= 4 && (bytes[3] == ' ' || bytes[3] == '-') &&
-	       (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554"));
-}
-
-/* A whole line of a code 4yz, which after a question may be an answer. */
-static bool is_greeting_of_refusal(const unsigned char *bytes, size_t n)
-{
-	return n >= 6 && bytes[0] == '4' && is_digit(bytes[1]) && is_digit(bytes[2]) &&
-	       (bytes[3] == ' ' || bytes[3] == '-') && bytes[n - 1] == '\n' && bytes[n - 2] == '\r';
+	if (n < 4 || (bytes[3] != ' ' && bytes[3] != '-') || (when.asked && !when.greets))
+		return false;
+	if (BEGINS(bytes, n, "421") || BEGINS(bytes, n, "554"))
+		return true;
+	return !when.asked && when.greets && n >= 6 && bytes[0] == '4' && is_digit(bytes[1]) &&
+	       is_digit(bytes[2]) && bytes[n - 1] == '\n' && bytes[n - 2] == '\r';
 }
 
 /* An error packet as the first one: 3 bytes of length, number 0, 0xff, a code from 1000 on. */
-static bool mysql(const unsigned char *bytes, size_t n, bool asked)
+static bool mysql(const unsigned char *bytes, size_t n, struct moment when)
 {
 	unsigned int code;
 
-	(void)asked;
+	(void)when;
 	if (n < 7 || bytes[2] != 0 || bytes[3] != 0 || bytes[4] != 0xff)
 		return false;
 	code = bytes[5] | (unsigned int)bytes[6] << 8;
@@ -54,11 +57,11 @@ static uint32_t number(const unsigned char *bytes)
 
 /* An ErrorResponse whose SQLSTATE is of class 53 (insufficient resources) or 57 (operator
  * intervention: it starts, or stops). A wrong password is an answer. */
-static bool postgres(const unsigned char *bytes, size_t n, bool asked)
+static bool postgres(const unsigned char *bytes, size_t n, struct moment when)
 {
 	size_t at = 5;
 
-	(void)asked;
+	(void)when;
 	if (n < 12 || bytes[0] != 'E' || number(bytes + 1) < 8 || number(bytes + 1) > 8192)
 		return false;
 	while (at + 2 < n && bytes[at]) {
@@ -76,26 +79,26 @@ static bool postgres(const unsigned char *bytes, size_t n, bool asked)
 
 /* To a command, as the first reply: it loads its data, is cut off from its master, or has its most
  * clients. -ERR alone, and -BUSY or -NOAUTH, are answers. */
-static bool redis(const unsigned char *bytes, size_t n, bool asked)
+static bool redis(const unsigned char *bytes, size_t n, struct moment when)
 {
-	(void)asked;
+	(void)when;
 	return BEGINS(bytes, n, "-ERR max") || BEGINS(bytes, n, "-LOADING ") ||
 	       BEGINS(bytes, n, "-MASTERDOWN ") || BEGINS(bytes, n, "-CLUSTERDOWN ");
 }
 
 /* A record of type 21, not encrypted: two bytes, before any handshake. */
-static bool tls(const unsigned char *bytes, size_t n, bool asked)
+static bool tls(const unsigned char *bytes, size_t n, struct moment when)
 {
-	(void)asked;
+	(void)when;
 	return n >= 6 && bytes[0] == 21 && bytes[1] == 3 && bytes[2] <= 4 && bytes[3] == 0 &&
 	       bytes[4] == 2;
 }
 
 /* CONNACK. Version 3: two bytes, the second 3, "server unavailable". Version 5: reasons 0x88
  * (unavailable), 0x89 (busy), 0x97 (quota exceeded), 0x9f (connection rate exceeded). */
-static bool mqtt(const unsigned char *bytes, size_t n, bool asked)
+static bool mqtt(const unsigned char *bytes, size_t n, struct moment when)
 {
-	if (!asked || n < 4 || bytes[0] != 0x20 || bytes[1] > n - 2 || bytes[2] != 0)
+	if (!when.asked || n < 4 || bytes[0] != 0x20 || bytes[1] > n - 2 || bytes[2] != 0)
 		return false;
 	if (bytes[1] == 2)
 		return bytes[3] == 3;
@@ -115,11 +118,11 @@ static size_t past_length(const unsigned char *bytes, size_t n, size_t at)
 
 /* A message with the response of a bind (0x61), or an extended one that nobody asked for (0x78),
  * whose result is 51 (busy) or 52 (unavailable). */
-static bool ldap(const unsigned char *bytes, size_t n, bool asked)
+static bool ldap(const unsigned char *bytes, size_t n, struct moment when)
 {
 	size_t at = n >= 2 && bytes[0] == 0x30 ? past_length(bytes, n, 1) : 0;
 
-	if (!asked || at == 0 || at + 2 > n || bytes[at] != 2 || bytes[at + 1] > 4)
+	if (!when.asked || at == 0 || at + 2 > n || bytes[at] != 2 || bytes[at + 1] > 4)
 		return false;
 	at += 2 + (size_t)bytes[at + 1]; /* the number of the message */
 	if (at >= n || (bytes[at] != 0x61 && bytes[at] != 0x78))
@@ -131,7 +134,7 @@ static bool ldap(const unsigned char *bytes, size_t n, bool asked)
 
 static const struct {
 	const char *reference; /* for whoever checks it */
-	bool (*refuses)(const unsigned char *bytes, size_t n, bool asked);
+	bool (*refuses)(const unsigned char *bytes, size_t n, struct moment when);
 } protocols[] = {
 	{ "SMTP: RFC 5321 3.1 and 4.2.1; FTP: RFC 959 4.2.1; NNTP: RFC 3977 5.1", mail },
 	{ "MySQL: the error packet, as the first of a connection", mysql },
@@ -152,10 +155,8 @@ enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets)
 	/* A mail server takes its leave of whom it refused. */
 	if (asked && BEGINS(first, n, "221 "))
 		return SAID_NOTHING;
-	if (!asked && greets && is_greeting_of_refusal(first, n))
-		return SAID_NOT_NOW;
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
-		if (protocols[i].refuses(first, n, asked))
+		if (protocols[i].refuses(first, n, (struct moment) { asked, greets }))
 			return SAID_NOT_NOW;
 	return SAID_ANSWER;
 }

@@ -23,7 +23,7 @@ bool not_now_is_greeted(int64_t port);
 
 /* What the first n bytes of a connection say. asked: the program had sent something before they
  * came; else they are a greeting. greets: conversations with this server are known to begin with
- * one; elsewhere a number may be a reading that it tells to each who comes. Pure. */
+ * one, or this has; elsewhere a number may be a reading, or an answer. Pure. */
 enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets);
 
 #endif

@@ -80,7 +80,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 		goto out;
 	}
 	if (state == SOCKET_ANSWERED && result > 0)
-		greeting_more(fd, entry);
+		greeting_more(fd, entry, parts, count, (size_t)result);
 	if (state != SOCKET_CONNECTING && state != SOCKET_OPEN && state != SOCKET_ASKED &&
 	    !(state == SOCKET_ANSWERED && result <= 0))
 		goto out;

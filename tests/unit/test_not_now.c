@@ -6,6 +6,7 @@
 #define SAYS(text)   not_now_said(text, sizeof(text) - 1, true, true)
 #define GREETS(text) not_now_said(text, sizeof(text) - 1, false, true)
 #define TELLS(text)  not_now_said(text, sizeof(text) - 1, false, false)
+#define GIVES(text)  not_now_said(text, sizeof(text) - 1, true, false)
 
 TestSuite(not_now, .init = start_shim);
 
@@ -54,6 +55,9 @@ Test(not_now, is_no_answer_that_looks_like_one)
 	cr_expect_eq(GREETS("45 1\r\n"), SAID_ANSWER);
 	cr_expect_eq(GREETS("451\r\n"), SAID_ANSWER, "a number");
 	cr_expect_eq(TELLS("451 mV\r\n"), SAID_ANSWER, "a reading");
+	cr_expect_eq(GIVES("421 jobs\r\n"), SAID_ANSWER, "what was asked for");
+	cr_expect_eq(GIVES("554-1\r\n"), SAID_ANSWER);
+	cr_expect_eq(TELLS("421 4.3.2 not now\r\n"), SAID_NOT_NOW);
 }
 
 Test(not_now, is_not_what_looks_like_one)
@@ -146,6 +150,39 @@ Test(not_now, of_mail_is_no_reply_within_a_conversation)
 	cr_expect_eq(failures_in(&talk.destination->tally), 0);
 }
 
+/* A server whose reply to a question is a line with a number serves, whatever the number. */
+Test(not_now, an_answer_may_begin_with_a_number)
+{
+	struct server server = serve(8);
+	struct destination *destination = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		host_send(talk.host, "count\r\n");
+		peer_hears(&talk);
+		peer_says(&talk, i == 1 ? "554 jobs\r\n" : "421 jobs\r\n");
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		host_close(talk.host);
+	}
+	EXPECT_COUNTED(destination, 3, 0, FAILURE_NONE);
+}
+
+/* After a greeting it refuses: the first server that ever does need not be known by its port. */
+Test(not_now, of_mail_comes_after_its_greeting_too)
+{
+	struct talk talk = talk_start();
+
+	peer_says(&talk, "220 welcome\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	host_send(talk.host, "EHLO a\r\n");
+	peer_hears(&talk);
+	peer_says(&talk, "421 4.3.2 not now\r\n");
+	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 1);
+}
+
 /* Nor is that it says goodbye, in order, to whom it has refused. */
 Test(not_now, goodbye_is_no_answer)
 {
@@ -221,6 +258,31 @@ Test(not_now, a_protocol_switched_to_in_vain_is_no_life)
 
 	cr_expect_geq(destination->tally.failures[FAILURE_DROPPED], 40);
 	cr_expect_gt(destination->budget.streak, 0);
+}
+
+/* Who only listens is served by what is pushed to him. */
+Test(not_now, a_message_is_what_a_protocol_was_switched_to_for)
+{
+	struct server server = serve(8);
+	struct destination *destination = NULL;
+
+	for (int i = 0; i < 60; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		destination->converses = 1;
+		host_send(talk.host, ASK);
+		peer_hears(&talk);
+		peer_says(&talk, UPGRADE);
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		peer_says(&talk, "\x81\x04tick");
+		cr_assert_gt(host_recv(talk.host, 64, 0), 0);
+		cr_expect_not(talk.entry->traits & TRAIT_AGREES);
+		peer_closes(&talk);
+		cr_assert_eq(host_recv(talk.host, 64, 0), 0);
+		host_close(talk.host);
+	}
+	cr_expect_eq(failures_in(&destination->tally), 0);
 }
 
 Test(not_now, an_answer_says_that_a_greeting_was_none_in_vain)
