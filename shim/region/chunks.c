@@ -7,6 +7,7 @@
 #include "region/chunks.h"
 
 #include "region/shared.h"
+#include "sys/sandbox.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,7 +59,8 @@ static struct chunk *map(struct region *region, uint32_t number, int64_t said)
 	int id = (int)(said - 1);
 
 	if (said > 0 && said <= INT32_MAX && rights.mode != 0)
-		state = segment_map(id, sizeof(*chunk), &rights, &at);
+		state = sandbox_is_possible() ? SEGMENT_DENIED
+		                              : segment_map(id, sizeof(*chunk), &rights, &at);
 	if (state != SEGMENT_GOOD) {
 		if (state != SEGMENT_DENIED)
 			STORE(view->dead, said);
@@ -102,7 +104,9 @@ static bool make(struct region *region, uint32_t number, int64_t said)
 	void *at;
 	int id;
 
-	id = segment_make(SEGMENT_CHUNK, sizeof(*chunk), share_rights(), &at);
+	id = sandbox_is_possible()
+	         ? -1
+	         : segment_make(SEGMENT_CHUNK, sizeof(*chunk), share_rights(), &at);
 	if (id < 0) {
 		count(&region->faults);
 		return false;

@@ -6,11 +6,16 @@
 #include "addresses.h"
 
 #include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,6 +88,58 @@ static int times_of_key(int64_t key)
 			times += chunk->keys[at] == key;
 	}
 	return times;
+}
+
+/* Ends the program at a call on segments. False: filters are not to be had here. */
+static bool filter_segments(void)
+{
+	static const int calls[] = { SYS_shmget, SYS_shmat, SYS_shmctl, SYS_shmdt };
+	struct sock_filter filter[2 * sizeof(calls) / sizeof(*calls) + 2] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = { .len = 1, .filter = filter };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		filter[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		                                                     (uint32_t)calls[i], 0, 1);
+		filter[program.len++] =
+		    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	}
+	filter[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* How a member ends that tries 2,000 destinations in a sandbox that knows no segments: 0 well. */
+static int end_in_sandbox(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (!filter_segments())
+			_exit(77);
+		for (int i = 0; i < 2000; i++)
+			fail_at(i);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		cr_skip_test("no filters here");
+	return status;
+}
+
+Test(chunks, a_sandbox_that_kills_makes_and_maps_none)
+{
+	cr_expect_eq(end_in_sandbox(), 0, "it would have made one");
+	cr_expect_eq(chunks_made(), 0);
+	cr_expect_gt(shim_region->faults, 0);
+	for (int i = 0; i < 2000; i++)
+		fail_at(i);
+	cr_expect_gt(chunks_made(), 0);
+	for (int i = 0; i < REGION_CHUNKS; i++)
+		chunk_views[i].at = NULL; /* as in a member that came before it grew */
+	cr_expect_eq(end_in_sandbox(), 0, "it would have mapped one");
 }
 
 Test(chunks, an_empty_share_has_none)

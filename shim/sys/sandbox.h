@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether this thread lives under a filter of system calls (seccomp), which may end the program at
+ * one that it does not know. */
+#ifndef RETRYBUDGET_SYS_SANDBOX_H
+#define RETRYBUDGET_SYS_SANDBOX_H
+
+#include <stdbool.h>
+
+/* True if it does, or if nobody can say: to be asked before a call that not every program makes,
+ * where that is not in the constructor. It asks by the calls that read a thread's counts
+ * (sys/thread_io.h), not by prctl(), which few lists have. A filter is never taken off again, so
+ * that from the first on nothing more is asked. Async-signal-safe; errno is left alone. */
+bool sandbox_is_possible(void);
+
+#endif
