@@ -79,10 +79,6 @@ int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 
-/* The slow half of the next, of strategies that first tries tell something: of the bucket only one
- * that gives back what a retry has cost, and takes the next attempt for its end. */
-void budget_tell_first_try(const struct account *account, int64_t now);
-
 /* True if nothing has failed lately, and nobody is on his way back from an outage: what comes now
  * has nothing to do with a failure. */
 static inline bool budget_is_quiet(const struct account *account, int64_t now)
@@ -96,6 +92,10 @@ static inline bool budget_is_quiet(const struct account *account, int64_t now)
 	return failed_at < now - BUDGET_QUIET && LOAD(budget->streak) <= 0 &&
 	       !ramp_is_on(&budget->ramp, now);
 }
+
+/* The slow half of the next, of strategies that first tries tell something: of the bucket only one
+ * that gives back what a retry has cost, and takes the next attempt for its end. */
+void budget_tell_first_try(const struct account *account, int64_t now);
 
 /* Notes that an attempt which needs no token goes now (a first try, an excused one). */
 static inline void budget_first_try(const struct account *account, int64_t now)

@@ -49,11 +49,11 @@ bool ramp_take(struct ramp *ramp, int64_t now);
 void ramp_answered(struct ramp *ramp, int64_t took);
 void ramp_failed(struct ramp *ramp);
 
-/* The slow half of the next. */
-bool ramp_lasts(const struct ramp *ramp, int64_t now);
-
 /* True while there is a way to go, or one that broke off is to begin anew. Reads only. */
 bool ramp_is_wanted(const struct ramp *ramp, int64_t now);
+
+/* The slow half of the next. */
+bool ramp_lasts(const struct ramp *ramp, int64_t now);
 
 /* True while there is a way to go. Reads only. */
 static inline bool ramp_is_on(const struct ramp *ramp, int64_t now)

@@ -13,7 +13,7 @@
  * `probabilistic` lets a retry go with the probability target / (share of failures among the
  * outcomes): at most 1, and so that retries add about `target` to the load, whatever fails. There
  * is one throw for each failure: a program that is refused and asks again gets no other, or it
- *would go in the end by asking often enough.
+ * would go in the end by asking often enough.
  *
  * What is ours: only retries are refused, never a first try. There first tries are refused too.
  *

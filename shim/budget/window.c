@@ -12,10 +12,10 @@
  * usually described.
  *
  * What is ours: their reserve can go in one instant, a hundred connects at once to a server that
- *has just come back. Here no slice (a tenth) of the window gets more than its own part of the
- *reserve, in whole tokens. And where a slice is only partly within the window it counts in full
- *among the retries and not at all among what earns: so the rule holds for every stretch of
- *`window`.
+ * has just come back. Here no slice (a tenth) of the window gets more than its own part of the
+ * reserve, in whole tokens. And where a slice is only partly within the window it counts in full
+ * among the retries and not at all among what earns: so the rule holds for every stretch of
+ * `window`.
  */
 #include "budget/slices.h"
 #include "budget/strategy.h"

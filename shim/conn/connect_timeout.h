@@ -11,8 +11,8 @@
 #include "conn/sockets.h"
 
 /* Bounds a connect that fd is about to make to ns; on TCP to a second at least, which is when the
- * kernel first looks. False: the program has set a bound of
- * its own, which holds, or the socket knows none (MPTCP, SCTP). */
+ * kernel first looks. False: the program has set a bound of its own, which holds, or the socket
+ * knows none (MPTCP, SCTP). */
 bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64_t ns);
 
 /* Takes off what is still as we set it. */

@@ -14,10 +14,10 @@ struct thread_io {
 
 /* Whether this thread has moved bytes by read() and write() and their kin since *mark was set:
  * files, pipes and terminals, whatever library or raw call did it, but for what only wakes an event
- * loop. Sets *mark anew; not known,
- * which is told as none moved, where it cannot be told (no /proc, a sandbox, a program that may not
- * look at itself). Some ten system calls, with a descriptor of ours open between the first and the
- * last. Async-signal-safe; errno is left alone. */
+ * loop. Sets *mark anew: to not known, which is told as none moved, where it cannot be told (no
+ * /proc, a sandbox, a program that may not look at itself). Some ten system calls, with a
+ * descriptor of ours open between the first and the last. Async-signal-safe; errno is left alone.
+ */
 unsigned int thread_io_moved(struct thread_io *mark);
 
 /* What happens between the two is left out of what has moved since *mark: a lookup reads files of

@@ -5,7 +5,7 @@
  *   startup LIBRARY ROUNDS	time from posix_spawn to the end of /bin/true, bare and preloaded in
  *				turn: the line of print_pairs(), in us
  *   startup LIBRARY memory	private memory in KiB of a sleeping child beside one like it, bare
- *and preloaded, and of one alone, bare and preloaded
+ * and preloaded, and of one alone, bare and preloaded
  */
 #include "bench.h"
 

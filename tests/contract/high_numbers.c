@@ -2,7 +2,7 @@
 /*
  * Numbers as high as they go (HAZARDS 29).
  * Usage: high_numbers low|table|million	up to 19,999; both sides of where the shim's table
- *of sockets ends; near one million
+ * of sockets ends; near one million
  */
 #include "trap.h"
 
