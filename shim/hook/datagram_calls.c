@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests by datagram. Each is an attempt as a connect is, and never told an error: it waits,
+/* Requests by datagram. Each is an attempt as a connect is, and never told an error: it is held,
  * goes, or is dropped as if the network had. */
 #include "hook/datagram_calls.h"
 

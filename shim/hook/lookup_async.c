@@ -3,8 +3,8 @@
  * Lookups that libc makes on threads of its own. No hook sees those threads at work, so a request
  * is judged when it is handed in, and its outcome is seen when the program asks for it.
  *
- * GAI_WAIT blocks: retries in the list wait as in getaddrinfo, all together no longer than
- * max_wait. GAI_NOWAIT must not block, so a retry that is not due, or cannot be paid for, fails at
+ * GAI_WAIT blocks: retries in the list are held as in getaddrinfo, all together no longer than
+ * `hold`. GAI_NOWAIT must not block, so a retry that is not due, or cannot be paid for, fails at
  * once: its request holds the last real code as if it had been quick, and libc is handed the list
  * without it, for which it has a rule (NULL is skipped) and still sends the notification that the
  * program waits for. Letting it go instead would not limit anything, and there is no way to have

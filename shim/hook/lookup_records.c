@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lookups of DNS records, for programs that speak to the resolver themselves: mail servers,
- * Kerberos, XMPP. Judged as lookups of hosts are, one destination per name and type, but what is a
- * failure differs: NXDOMAIN and an empty answer are answers, for every type. Who asks for records
- * asks a question to which "no" is a good reply and often the usual one: a sender's address in a
- * block list (type A), an MX, SRV, TLSA or TXT record that a domain need not have, an AAAA of an
- * IPv4 host. To getaddrinfo "no such host" is the failure of something that the program wanted to
- * reach. What remains is what a resolver in trouble says: SERVFAIL, a time-out, REFUSED and the
- * like.
+ * Kerberos, XMPP. Judged as lookups of hosts are, one destination per name and type. NXDOMAIN and
+ * an empty answer are answers here too: who asks for records asks a question to which "no" is a
+ * good reply and often the usual one, as to a sender's address in a block list (type A), an MX,
+ * SRV, TLSA or TXT record that a domain need not have, an AAAA of an IPv4 host. What is a failure
+ * is what a resolver in trouble says: SERVFAIL, a time-out, REFUSED and the like.
  *
  * The names without a class make destinations as IN does; other classes are not asked in practice.
  */
