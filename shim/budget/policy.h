@@ -63,7 +63,7 @@ enum nonblocking {
 	NONBLOCKING_PASS,
 };
 
-/* Whose replies are read for an HTTP/1 status. */
+/* Whether replies are read for an HTTP/1 status. */
 enum http {
 	HTTP_ON,
 	HTTP_OFF,
@@ -149,8 +149,8 @@ struct policy {
 	int64_t burst;            /* mt of all attempts at once, where there is one */
 	int64_t connect_timeout;  /* ns, bound of a blocking connect; 0 = none */
 	int64_t reply_timeout;    /* ns, bound of a blocking read of a reply; 0 = none */
-	int64_t reconnect_spread; /* ns over which reconnects after a mass loss are spread; 0 */
-	int64_t start_spread;     /* ns over which first tries of many processes are spread; 0 */
+	int64_t reconnect_spread; /* ns over which a mass loss is replaced; 0 = at once */
+	int64_t start_spread;     /* ns over which first tries of many processes go; 0 = at once */
 	int64_t start_burst;      /* of them in a second that are not */
 	int64_t http_status; /* up to six codes of ten bits each, 0 = no more: they are failures */
 	int64_t retry_after_cap; /* ns, longest Retry-After that is obeyed */

@@ -29,7 +29,6 @@ static bool has_datagrams(const struct policy *policy)
 	return policy->udp;
 }
 
-/* Whichever ports http is for. */
 static bool reads_statuses(const struct policy *policy)
 {
 	return policy->http != HTTP_OFF;

@@ -26,7 +26,7 @@ struct evidence {
 	bool demand;     /* somebody put a request to this thread, and none was answered since */
 	bool sweep;      /* another address, or destination, not tried since a failure elsewhere */
 	bool other_work; /* here failures were mostly followed by other requests */
-	bool denied;     /* one of the next two, whose last two tries here were refused by us */
+	bool denied;     /* again or loop, whose last two tries here were refused by us */
 	bool invited;    /* it has waited for as long as the server asked for */
 	bool kept;       /* on a kept connection, to a destination that mostly answers */
 	bool again;      /* here failures were mostly followed by the same requests */

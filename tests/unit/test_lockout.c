@@ -200,7 +200,7 @@ Test(lockout, a_grid_beyond_the_key_table)
 	}
 }
 
-/* Where a breaker lets nobody by the budget is not asked, as in pace_nonblocking(). */
+/* Where a breaker lets nobody by the budget is not asked, as in verdict_take(). */
 static bool goes(int64_t now)
 {
 	const struct account *account = &world.account;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Connections over loopback for the tests of shim/track: the program's end does what the hooks do
+ * Connections over loopback for the tests of shim/conn: the program's end does what the hooks do
  * around the real calls, the peer's end is plain. Built-in defaults, no records.
  */
 #ifndef RETRYBUDGET_TESTS_UNIT_TRACK_FIXTURE_H
