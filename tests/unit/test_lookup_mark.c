@@ -49,3 +49,28 @@ Test(lookup_mark, holds_for_everything_inside)
 {
 	nested();
 }
+
+/* As those of NSS modules are. */
+static __attribute__((noinline, no_sanitize_address)) void attempts_inside(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		                  .sin_port = htons(389),
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct lookup_mark mark;
+	struct attempt try;
+
+	cr_assert_geq(fd, 0);
+	thread_lookup_begin(&mark);
+	cr_expect_not(attempt_begin_connect(&try, fd, (const struct sockaddr *)&to, sizeof(to)));
+	cr_expect_not(attempt_begin_lookup(&try, "ldap.test", NULL));
+	thread_lookup_end(&mark);
+	cr_expect(attempt_begin_connect(&try, fd, (const struct sockaddr *)&to, sizeof(to)));
+	cr_expect(attempt_begin_lookup(&try, "ldap.test", NULL));
+	close(fd);
+}
+
+Test(lookup_mark, what_is_attempted_inside_is_none_of_the_programs)
+{
+	attempts_inside();
+}
