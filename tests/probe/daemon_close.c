@@ -27,7 +27,11 @@ static int slot_count;
 static void close_everything(const char *how)
 {
 	if (strcmp(how, "range") == 0) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+		close_range(0, HIGHEST, 0);
+#else
 		syscall(SYS_close_range, 0, HIGHEST, 0);
+#endif
 		return;
 	}
 	for (int fd = 0; fd <= HIGHEST; fd++) {
