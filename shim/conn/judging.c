@@ -106,10 +106,12 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
+	bool in_vain = tries_loop(slot, refused_since(&try->account, try->began));
 	bool polls, returns, waits;
 
 	evidence->same = try->repeats;
-	failures_claim(destination, thread_id(), policy->horizon, try->began, &try->answered);
+	failures_claim(destination, thread_id(), !in_vain, policy->horizon, try->began,
+	               &try->answered);
 	attempt_answers(try);
 	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
 	             !demand_serves_many();
@@ -123,8 +125,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	waits = !returns && waits_long(try);
 	evidence->again = try->answered.number > 0 && !polls && !waits &&
 	                  profile_tries_again(destination, try->answered.number);
-	evidence->loop = !polls && !waits &&
-	                 tries_loop(slot, refused_since(&try->account, try->began)) &&
+	evidence->loop = !polls && !waits && in_vain &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =

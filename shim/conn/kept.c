@@ -83,7 +83,7 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 		return;
 	/* Not the one after a failed reply: it begins something. */
 	if (!(traits & TRAIT_REPLY_FAILED) ||
-	    !failures_claim(destination, try->trial.owner, horizon, try->began, answered)) {
+	    !failures_claim(destination, try->trial.owner, true, horizon, try->began, answered)) {
 		evidence->other = answers;
 		return;
 	}

@@ -204,12 +204,13 @@ bool tries_may_be_work(int64_t own)
 {
 	struct thread_facts *mine = &thread_facts;
 	int64_t before = mine->row_spent;
-	unsigned int moved = thread_io_moved(&mine->moved);
+	unsigned int moved;
 
 	mine->row_spent = spent();
-	if (moved & THREAD_IO_READ)
+	if (own >= SPIN && mine->row_spent - before < own / 2) /* slept, whatever it has read */
 		return true;
-	return own >= SPIN && (moved & THREAD_IO_WROTE || mine->row_spent - before < own / 2);
+	moved = thread_io_moved(&mine->moved);
+	return moved & THREAD_IO_READ || (own >= SPIN && moved & THREAD_IO_WROTE);
 }
 
 int64_t tries_refused(int64_t now)

@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,9 +26,18 @@ static void fail(int32_t owner, uint32_t lookup, int64_t at)
 	failures_add(&destination, &failure);
 }
 
+static int asked;
+
+/* That of libc, counted. */
+int kill(pid_t process, int signal)
+{
+	asked++;
+	return (int)syscall(SYS_kill, process, signal);
+}
+
 static bool claim(int32_t thread, int64_t now, struct unanswered *claimed)
 {
-	return failures_claim(&destination, thread, HORIZON, now, claimed);
+	return failures_claim(&destination, thread, true, HORIZON, now, claimed);
 }
 
 Test(failures, a_failure_is_answered_once)
@@ -52,17 +62,58 @@ Test(failures, a_living_stranger_s_failure_is_not_ours)
 	cr_assert(claim(getppid(), NOW, &claimed));
 }
 
-Test(failures, the_failure_of_a_thread_that_is_gone_is_anyone_s)
+static pid_t one_that_is_gone(void)
 {
-	struct unanswered claimed;
 	pid_t child = fork();
 
 	if (child == 0)
 		_exit(0);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
-	fail(child, 3, NOW);
+	return child;
+}
+
+Test(failures, the_failure_of_a_thread_that_is_gone_is_anyone_s)
+{
+	struct unanswered claimed;
+
+	fail(one_that_is_gone(), 3, NOW);
 	cr_assert(claim(me(), NOW, &claimed));
 	cr_assert_eq(claimed.place, 3);
+}
+
+Test(failures, of_many_strangers_an_attempt_asks_a_few)
+{
+	struct unanswered claimed;
+
+	for (int i = 0; i < REGION_FAILURES; i++)
+		fail(getppid(), 0, NOW);
+	asked = 0;
+	cr_assert_not(claim(me(), NOW, &claimed));
+	cr_assert(asked > 0 && asked < 10, "%d of %d", asked, REGION_FAILURES);
+}
+
+Test(failures, of_all_strangers_it_is_asked_in_the_end)
+{
+	struct unanswered claimed;
+	int32_t gone = one_that_is_gone();
+	int tries = 0;
+
+	for (int i = 0; i < REGION_FAILURES; i++)
+		fail(i == REGION_FAILURES / 2 ? gone : getppid(), 0, NOW);
+	while (!claim(me(), NOW + tries * NS_PER_MS / 500, &claimed))
+		cr_assert_lt(tries++, REGION_FAILURES);
+	cr_assert_eq(claimed.owner, gone);
+}
+
+Test(failures, who_has_a_story_of_his_own_asks_for_nobody)
+{
+	struct unanswered claimed;
+
+	fail(one_that_is_gone(), 0, NOW);
+	asked = 0;
+	cr_assert_not(failures_claim(&destination, me(), false, HORIZON, NOW, &claimed));
+	cr_assert_eq(asked, 0);
+	cr_assert(claim(me(), NOW, &claimed));
 }
 
 Test(failures, nobody_s_failure_is_anyone_s_but_our_own_comes_first)
