@@ -11,25 +11,52 @@
 
 #pragma GCC diagnostic ignored "-Wframe-larger-than=" /* the stack is our own here */
 
+/* The chunks that one process has mapped. Of each that a region speaks of they would be looked for
+ * anew, and who maps sixty thousand other things would keep a reader busy for seconds. */
+static struct {
+	pid_t pid; /* 0: nobody's */
+	int64_t started;
+	struct mapping list[2 * REGION_CHUNKS]; /* each of them once, unless they are forged */
+	size_t count;
+} known;
+
+void chunk_files_forget(void)
+{
+	known.pid = 0;
+}
+
+static void list_chunks(const struct process *process)
+{
+	const size_t room = sizeof(known.list) / sizeof(*known.list);
+	char path[48], *line = NULL;
+	struct mapping mapping;
+	size_t length = 0;
+	FILE *maps;
+
+	known.pid = process->pid;
+	known.started = process->started;
+	known.count = 0;
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->pid);
+	maps = fopen(path, "re");
+	while (maps && known.count < room && getline(&line, &length, maps) > 0)
+		if (mapping_parse(line, &mapping) && mapping.kind == MAPPING_CHUNK)
+			known.list[known.count++] = mapping;
+	free(line);
+	if (maps)
+		fclose(maps);
+}
+
 /* A chunk that a process has mapped, in whatever namespace. */
 static enum snapshot_state open_mapped(const struct process *process, uint64_t id, bool for_writing,
                                        struct region_file *file)
 {
 	enum snapshot_state state = SNAPSHOT_GONE;
-	char path[48], *line = NULL;
-	struct mapping mapping;
-	size_t room = 0;
-	FILE *maps;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->pid);
-	maps = fopen(path, "re");
-	while (maps && state != SNAPSHOT_GOOD && getline(&line, &room, maps) > 0)
-		if (mapping_parse(line, &mapping) && mapping.kind == MAPPING_CHUNK &&
-		    mapping.inode == id)
-			state = region_file_open(process, &mapping, for_writing, file);
-	free(line);
-	if (maps)
-		fclose(maps);
+	if (known.pid != process->pid || known.started != process->started)
+		list_chunks(process);
+	for (size_t i = 0; i < known.count && state != SNAPSHOT_GOOD; i++)
+		if (known.list[i].inode == id)
+			state = region_file_open(process, &known.list[i], for_writing, file);
 	return state;
 }
 

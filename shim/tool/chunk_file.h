@@ -16,6 +16,9 @@ struct chunk_name {
 	uint32_t number;
 };
 
+/* What a process has mapped is listed once: call before it is looked at anew. */
+void chunk_files_forget(void);
+
 /* Opens a chunk of a region that is mapped by `process` at `mapping`; both NULL: of a share that
  * was found by its name. SNAPSHOT_GOOD, or why not; SNAPSHOT_NONE: there is none. */
 enum snapshot_state chunk_file_open(const struct process *process, const struct mapping *mapping,

@@ -154,6 +154,7 @@ static enum snapshot_state take(const struct region_file *file, const struct pro
 	region->identity.program[REGION_PROGRAM - 1] = '\0';
 	region->identity.config[REGION_PATH - 1] = '\0';
 	state = read_chunk(file, HEAD, 0, out);
+	chunk_files_forget();
 	for (uint32_t number = 1; number < REGION_CHUNKS && state == SNAPSHOT_GOOD; number++) {
 		struct region_file chunk;
 		const struct chunk_name name = snapshot_chunk(out, number);

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Regions as a reader finds them: whole, forged, cut, of other versions, of a process that ended.
  */
+#include <stdio.h>
+
+static int lists; /* of mappings, that were opened */
+
+static FILE *open_list(const char *path, const char *mode)
+{
+	lists++;
+	return fopen(path, mode);
+}
+
+#define fopen open_list
 #include "tool/chunk_file.c"
+#undef fopen
 #include "tool/processes.c"
 #include "tool/region_file.c"
 #include "tool/snapshot.c"
@@ -258,4 +270,50 @@ Test(snapshot, nothing_is_written_that_the_process_could_not_write)
 	cr_expect_eq(region_file_open(&found.list[0], &found.list[0].regions[0], true, &file),
 	             SNAPSHOT_FALSE);
 	processes_free(&found);
+}
+
+/* A region that claims chunks which are nowhere, and a process with many mappings, must not keep
+ * the daemon from its watchdog. */
+Test(snapshot, of_chunks_that_are_nowhere_lists_mappings_once)
+{
+	struct snapshot snapshot;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	for (int i = 1; i < REGION_CHUNKS; i++)
+		mapped->chunks[i] = INT32_MAX - i;
+	lists = 0;
+	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+	cr_expect_eq(snapshot.missing, REGION_CHUNKS - 1);
+	cr_expect_leq(lists, 1, "%d times", lists);
+}
+
+/* Of another namespace numbers say nothing here: they are found among what a process has mapped. */
+Test(snapshot, of_chunks_that_a_process_has_mapped)
+{
+	const key_t key = (key_t)((uint32_t)SEGMENT_CHUNK << 16 | ((uint32_t)getpid() & 0xffff));
+	struct destination *one;
+	struct snapshot snapshot;
+	struct chunk *chunk;
+	int id = shmget(key, sizeof(*chunk), IPC_CREAT | IPC_EXCL | 0600);
+
+	cr_assert_geq(id, 0);
+	chunk = shmat(id, NULL, 0);
+	(void)shmctl(id, IPC_RMID, NULL);
+	cr_assert_neq(chunk, (void *)-1);
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	mapped->nonce = chunk->nonce = 4711;
+	mapped->chunks[3] = (int64_t)id + 1;
+	chunk->magic = REGION_MAGIC;
+	chunk->number = 3;
+	one = &chunk->destinations[5];
+	chunk->keys[5] = one->named = 11;
+	strcpy(one->name, "in-a-chunk:80");
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
+		cr_assert_eq(snapshot.slot_count, 1);
+		cr_expect_eq(snapshot.slots[0], 3 * REGION_CHUNK + 5);
+		cr_expect_str_eq(snapshot.destinations[0].name, "in-a-chunk:80");
+	}
 }
