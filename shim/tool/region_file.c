@@ -90,6 +90,19 @@ static enum snapshot_state state_of(ssize_t got, size_t n)
 	                                         : SNAPSHOT_FALSE;
 }
 
+/* A segment that is mapped gets a page wherever it is looked at, and the reader pays for it: of 127
+ * segments in which their maker had touched one page each, 300 MB. Read as a file, what is not
+ * there stays so. -1 without the right to: then by the mapping. */
+static int open_segment(const void *at, size_t size, bool for_writing)
+{
+	uintptr_t from = (uintptr_t)at, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/map_files/%" PRIxPTR "-%" PRIxPTR, from,
+	               from + (size + page - 1) / page * page);
+	return open(path, (for_writing ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
 enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing,
                                            struct region_file *file)
 {
@@ -110,6 +123,7 @@ enum snapshot_state region_file_of_segment(int id, uid_t owner, bool for_writing
 		return SNAPSHOT_FALSE;
 	}
 	file->size = is.shm_segsz;
+	file->fd = open_segment(at, file->size, for_writing);
 	return SNAPSHOT_GOOD;
 }
 
@@ -120,7 +134,7 @@ enum snapshot_state region_file_read(const struct region_file *file, size_t offs
 	struct iovec from = { (void *)(uintptr_t)(file->address + offset), n };
 	ssize_t got;
 
-	if (file->at) {
+	if (file->at && file->fd < 0) {
 		if (offset > file->size || n > file->size - offset)
 			return SNAPSHOT_FALSE;
 		memcpy(out, (const char *)file->at + offset, n);
@@ -139,7 +153,7 @@ enum snapshot_state region_file_write(const struct region_file *file, size_t off
 	struct iovec from = { (void *)(uintptr_t)bytes, n };
 	struct iovec to = { (void *)(uintptr_t)(file->address + offset), n };
 
-	if (file->at) {
+	if (file->at && file->fd < 0) {
 		if (offset > file->size || n > file->size - offset)
 			return SNAPSHOT_FALSE;
 		memcpy((char *)file->at + offset, bytes, n);

@@ -2,7 +2,9 @@
 /*
  * A region in the hands of another process: read and written, never mapped, since its owner could
  * shorten a file under us, and whoever has that mapped dies of SIGBUS. A segment of System V nobody
- * can shorten: that is mapped for a moment, where it is of our own IPC namespace.
+ * can shorten: that is mapped for a moment, where it is of our own IPC namespace, and read as a
+ * file by who may (/proc/PID/map_files), since a look at a mapping makes the pages that are not
+ * there.
  */
 #ifndef RETRYBUDGET_TOOL_REGION_FILE_H
 #define RETRYBUDGET_TOOL_REGION_FILE_H
@@ -22,7 +24,7 @@ struct region_file {
 	pid_t pid;
 	uint64_t address;
 	int fd;   /* or -1: by address */
-	void *at; /* or NULL: of a segment */
+	void *at; /* of a segment, or NULL; without `fd` it is read by that */
 	size_t size;
 };
 

@@ -317,3 +317,47 @@ Test(snapshot, of_chunks_that_a_process_has_mapped)
 		cr_expect_str_eq(snapshot.destinations[0].name, "in-a-chunk:80");
 	}
 }
+
+/* Bytes of a segment that are in memory. */
+static long resident(int id)
+{
+	long long key, perms, size, cpid, lpid, attached, ids[4], times[3], rss = -1;
+	FILE *list = fopen("/proc/sysvipc/shm", "re");
+	char line[512];
+	int one;
+
+	while (list && fgets(line, sizeof(line), list))
+		if (sscanf(
+			line,
+			"%lld %d %llo %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %lld",
+			&key, &one, &perms, &size, &cpid, &lpid, &attached, &ids[0], &ids[1],
+			&ids[2], &ids[3], &times[0], &times[1], &times[2], &rss) == 15 &&
+		    one == id)
+			break;
+	fclose(list);
+	return (long)rss;
+}
+
+/* Who reads must not have to pay for the pages that a segment's maker never touched. */
+Test(snapshot, of_a_sparse_segment_makes_no_pages)
+{
+	int id = shmget(IPC_PRIVATE, sizeof(struct chunk), IPC_CREAT | 0600);
+	static struct destination one;
+	struct region_file file;
+
+	cr_assert_geq(id, 0);
+	cr_assert_eq(region_file_of_segment(id, geteuid(), false, &file), SNAPSHOT_GOOD);
+	(void)shmctl(id, IPC_RMID, NULL);
+	if (file.fd < 0) {
+		region_file_close(&file);
+		cr_skip_test("not by an ordinary user");
+	}
+	for (int i = 0; i < REGION_CHUNK; i++)
+		cr_assert_eq(
+		    region_file_read(&file,
+		                     offsetof(struct chunk, destinations) + (size_t)i * sizeof(one),
+		                     &one, sizeof(one)),
+		    SNAPSHOT_GOOD);
+	cr_expect_eq(resident(id), 0);
+	region_file_close(&file);
+}
