@@ -4,7 +4,12 @@
 
 #include "config/value.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#ifndef RMID_FORCED /* else where a test has put it */
+#define RMID_FORCED "/proc/sys/kernel/shm_rmid_forced"
+#endif
 
 static bool uses_ratio(const struct policy *policy)
 {
@@ -169,10 +174,36 @@ static int check_lease(const struct config *config, const struct origins *origin
 	return 1;
 }
 
+/* Of this machine, or of the container that the command is run in. */
+static bool orphans_are_removed(void)
+{
+	FILE *setting = fopen(RMID_FORCED, "re");
+	bool are = setting && fgetc(setting) == '1';
+
+	if (setting)
+		fclose(setting);
+	return are;
+}
+
+static int check_scope(const struct config *config, const struct origins *origins, const char *file,
+                       config_complain *tell)
+{
+	int line = origins->common[KEY_GENERAL_scope];
+
+	if (!line || config->general.scope == SCOPE_PROCESS || !orphans_are_removed())
+		return 0;
+	tell_of(&config_keys[KEY_GENERAL_scope], &config->general,
+	        "kernel.shm_rmid_forced = 1 takes a share away with the last of its programs: "
+	        "those that run one after the other share nothing",
+	        "kernel.shm_rmid_forced = 0", file, line, tell);
+	return 1;
+}
+
 int dangers_check(const struct config *config, const struct origins *origins, const char *file,
                   config_complain *tell)
 {
-	int told = check_lease(config, origins, file, tell);
+	int told =
+	    check_lease(config, origins, file, tell) + check_scope(config, origins, file, tell);
 
 	for (int i = 0; i < config->policy_count; i++) {
 		const struct policy *policy = &config->policies[i];

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that are legal and risky are told, with the reason and the usual number; others are not.
  */
+#define RMID_FORCED rmid_forced
+static const char *rmid_forced = "/nowhere";
+
 #include "tool/dangers.c"
 
 #include "config_fixture.h"
@@ -104,4 +107,23 @@ Test(dangers, a_floor_is_held_against_that_of_the_process)
 	expect_said("6: risky: floor = 4/s");
 	cr_expect_eq(told_of("[destination default]\nfloor = 3/s\n[destination a]\nmatch = a:1\n"),
 	             1);
+}
+
+/* Memory that nobody has mapped is then gone, and with it what a loop of short programs shares. */
+Test(dangers, a_kernel_that_removes_what_nobody_has_mapped)
+{
+	static const char scope_user[] = "[retrybudget]\nscope = user\n";
+	char setting[] = "/tmp/rmid-forced-XXXXXX";
+	int fd = mkstemp(setting);
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, "1\n", 2), 2);
+	rmid_forced = setting;
+	cr_expect_eq(told_of(scope_user), 1);
+	expect_said("2: risky: scope = user: kernel.shm_rmid_forced = 1 takes a share away");
+	cr_expect_eq(told_of("[retrybudget]\nscope = process\n"), 0);
+	cr_assert_eq(pwrite(fd, "0\n", 2, 0), 2);
+	cr_expect_eq(told_of(scope_user), 0);
+	close(fd);
+	unlink(setting);
 }
