@@ -27,6 +27,15 @@ static int connect_to(int port)
 	return -1;
 }
 
+/* Where no daemon listens any user may, and his bytes go to a terminal, perhaps root's. */
+static void print_line(const char *line, FILE *out)
+{
+	fputs("  ", out);
+	for (; *line; line++)
+		putc(*line < ' ' || *line > '~' ? '?' : *line, out);
+	putc('\n', out);
+}
+
 void fleet_local_print(int port, FILE *out)
 {
 	char request[128], reply[65536];
@@ -55,5 +64,5 @@ void fleet_local_print(int port, FILE *out)
 		return;
 	}
 	for (line = strtok_r(line, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
-		fprintf(out, "  %s\n", line);
+		print_line(line, out);
 }
