@@ -19,8 +19,8 @@ void asker_note(struct asker *asker, const struct asker_seen *seen, int64_t now)
 	holder_expire(&asker->holder, now);
 	asker->now_spent += seen->spent;
 	asker->now_wanted += seen->wanted;
-	asker->good += seen->good;
-	asker->bad += seen->bad;
+	asker->good = later(asker->good, greater(seen->good, 0));
+	asker->bad = later(asker->bad, greater(seen->bad, 0));
 	asker->success_at = greater(asker->success_at, seen->success_at);
 	/* Where others wait, a success is news, and worth a request. */
 	asker->is_news = asker->waiting > 0 && asker->success_at > asker->asked_at;

@@ -189,10 +189,11 @@ static void note_growth(struct visit *visit, struct demand_cell *cell, const str
 	before = &visit->demand->before[place - 1];
 	cell->wants =
 	    lesser(grown(cell->retries, before->retries), cap(DEMAND_CELL_MOST, visit->time));
-	label->throttled += grown(cell->throttled, before->throttled);
-	label->failures += grown(cell->failures, before->failures);
+	/* Each is a claim, and may be any number. */
+	label->throttled = later(label->throttled, grown(cell->throttled, before->throttled));
+	label->failures = later(label->failures, grown(cell->failures, before->failures));
 	successes = grown(cell->successes, before->successes);
-	label->successes += successes;
+	label->successes = later(label->successes, successes);
 	if (successes > 0)
 		label->success_at = greater(label->success_at, success_at(visit, of));
 	/* No more than had been lent, whatever they claim. */
@@ -210,6 +211,12 @@ static void note_lease(struct visit *visit, struct demand_cell *cell, const stru
 	cell->probed = LOAD(lease->probed);
 	cell->held = view.left;
 	cell->held_probes = view.probes;
+}
+
+/* Of first tries and of retries. */
+static int64_t sum(const cell64 counts[2])
+{
+	return later(greater(LOAD(counts[0]), 0), greater(LOAD(counts[1]), 0));
 }
 
 /* at: which of the slots that were read. */
@@ -234,8 +241,8 @@ static void add_cell(struct visit *visit, const struct family *family, int at, u
 	note_lease(visit, cell, &of->budget.lease);
 	cell->retries = LOAD(of->tally.retries);
 	cell->throttled = LOAD(of->tally.avoided);
-	cell->successes = LOAD(of->tally.answered[0]) + LOAD(of->tally.answered[1]);
-	cell->failures = LOAD(of->tally.failed[0]) + LOAD(of->tally.failed[1]);
+	cell->successes = sum(of->tally.answered);
+	cell->failures = sum(of->tally.failed);
 	cell->is_waiting = streak > 0 && is_recent(wanted_at, WAITING, visit->mono);
 	cell->in_use = cell->is_waiting || is_recent(LOAD(of->used_at), IN_USE, visit->mono);
 	note_growth(visit, cell, of);

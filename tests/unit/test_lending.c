@@ -282,6 +282,23 @@ Test(lending, what_is_claimed_is_capped)
 	cr_expect_eq(label->wanted, 0);
 }
 
+Test(lending, sums_of_what_is_claimed_end_at_the_largest_number)
+{
+	struct demand_label *label = demand_of(&demand, LABEL);
+
+	look();
+	for (int i = 0; i < REGIONS; i++) {
+		struct tally *tally = &slot_of(i, 0)->tally;
+
+		tally->avoided = tally->answered[0] = tally->answered[1] = INT64_MAX;
+		tally->failed[0] = tally->failed[1] = INT64_MAX;
+	}
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->throttled == INT64_MAX && label->successes == INT64_MAX &&
+	          label->failures == INT64_MAX);
+}
+
 Test(lending, a_loud_user_leaves_the_others_theirs)
 {
 	look();
