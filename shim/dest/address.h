@@ -29,7 +29,7 @@ bool address_read(struct address *address, const struct sockaddr *from, socklen_
 #define ADDRESS_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
 
-/* One step of that hash, to add a port. */
+/* Mixes a whole word into a hash, as to add a port. Another rule than that of hash_bytes(). */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -213,7 +213,7 @@ void lineage_failed(struct destination *destination, int64_t now)
 
 	if (!program)
 		return;
-	/* What it tries now is not, by its own story. */
+	/* From now on what it has done itself tells what its tries are. */
 	firsts_note(&tried, destination_slot(destination));
 	firsts_note(&owed, destination_slot(destination));
 	kin_of_this(kin);

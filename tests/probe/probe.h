@@ -71,9 +71,8 @@ static inline bool there_is_ipv6(void)
 }
 
 /* Sends SIGALRM after so many ms, and then again and again until it is told 0. A wait of the shim's
- * is made of slices, and where handlers differ in SA_RESTART one that runs when a slice has ended
- * and the next has not begun is not seen to end anything (shim/pace/wait.c): the next one is.
- */
+ * is made of slices, and a handler that runs when one has ended and the next has not begun is not
+ * seen to end anything (shim/pace/wait.c): the next one is. */
 static inline void alarms_from(int ms)
 {
 	struct itimerval timer = { .it_value = { ms / 1000, ms % 1000 * 1000L } };
