@@ -63,12 +63,6 @@ enum nonblocking {
 	NONBLOCKING_PASS,
 };
 
-/* Whether replies are read for an HTTP/1 status. */
-enum http {
-	HTTP_ON,
-	HTTP_OFF,
-};
-
 /* What becomes of a request sent again on a kept connection that may not go yet. */
 enum http_deny {
 	HTTP_DENY_CLOSE, /* as if the server had closed the connection while it was idle */
@@ -172,7 +166,7 @@ struct policy {
 	int32_t udp;         /* boolean: a datagram is a request */
 	int32_t udp_deny;    /* enum udp_deny */
 	int32_t reply_errno; /* of a read that reply_timeout ends */
-	int32_t http;        /* enum http */
+	int32_t http;        /* boolean: replies are read for an HTTP/1 status */
 	int32_t http_deny;   /* enum http_deny */
 	int32_t tls;         /* boolean: http inside TLS too */
 	int32_t deny_errno;  /* 0 = the destination's last real error */

@@ -31,7 +31,7 @@ static bool has_datagrams(const struct policy *policy)
 
 static bool reads_statuses(const struct policy *policy)
 {
-	return policy->http != HTTP_OFF;
+	return policy->http;
 }
 
 static bool fails_statuses(const struct policy *policy)

@@ -34,7 +34,7 @@ void reply_forget(int fd)
 
 uint32_t reply_trait(int fd, const struct policy *policy)
 {
-	if (policy->http == HTTP_OFF || fd >= SOCKETS)
+	if (!policy->http || fd >= SOCKETS)
 		return 0;
 	reply_forget(fd);
 	return TRAIT_HTTP;

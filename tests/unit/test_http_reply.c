@@ -405,7 +405,7 @@ Test(http_reply, is_not_read_where_the_file_says_so)
 {
 	struct talk talk;
 
-	((struct config *)config_current())->policies[0].http = HTTP_OFF;
+	((struct config *)config_current())->policies[0].http = false;
 	talk = talk_start();
 	asks(&talk, ASK);
 	replies(&talk, BUSY, 64);
