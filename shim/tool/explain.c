@@ -37,8 +37,11 @@ struct explaining {
 static const struct remedy {
 	const char *rule, *text;
 } remedies[] = {
+	{ "invited", "an answer; it is taken for a repeat only beyond what is answered here" },
+	{ "kept", "an answer; it is taken for a repeat only beyond what is answered here" },
 	{ "same-request", "an answer to the request; or a request that differs" },
 	{ "lineage", "scope = process, if processes of one service are not to be taken for one" },
+	{ "same-command", "an answer; or other arguments, where its work is another" },
 	{ "again", "an answer; or requests that differ from the one that failed" },
 	{ "loop", "an answer; a request to this program, or another destination, in between" },
 	{ "denied", "an answer; it is taken for a repeat only beyond what is answered here" },
