@@ -10,7 +10,6 @@
 #define CAPACITY_MOST  1000
 #define SHARE_STEPS    20 /* earn is proposed in steps of 5 % */
 #define SHARE_MOST     10 /* of them */
-#define TOKEN          1000
 #define SPREAD_SECONDS 3600
 
 bool facts_is_loop(const struct facts *facts)
@@ -70,11 +69,11 @@ static bool advise_capacity(const struct facts *facts, const struct bucket_rule 
 	tokens = round_up(calc_tokens(rate, outage, 1, retries, NO_BUDGET));
 	if (tokens > CAPACITY_MOST)
 		tokens = CAPACITY_MOST;
-	if (tokens > process->capacity / TOKEN) /* which each retry needs as well */
-		tokens = process->capacity / TOKEN;
-	if (tokens * TOKEN <= advice->policy.bucket.capacity)
+	if (tokens > process->capacity / MT_PER_TOKEN) /* which each retry needs as well */
+		tokens = process->capacity / MT_PER_TOKEN;
+	if (tokens * MT_PER_TOKEN <= advice->policy.bucket.capacity)
 		return false;
-	advice->policy.bucket.capacity = tokens * TOKEN;
+	advice->policy.bucket.capacity = tokens * MT_PER_TOKEN;
 	(void)snprintf(advice->line, sizeof(advice->line), "capacity = %lld", (long long)tokens);
 	(void)snprintf(advice->reason, sizeof(advice->reason),
 	               "half of the outages were over within %g s; at %.3g requests/s with %d %s "
@@ -97,11 +96,11 @@ static bool advise_earn(const struct facts *facts, struct advice *advice)
 	steps = round_up((double)facts->retries_answered / (double)facts->first * SHARE_STEPS);
 	if (steps > SHARE_MOST)
 		steps = SHARE_MOST;
-	if (steps * TOKEN / SHARE_STEPS <= advice->policy.bucket.earn)
+	if (steps * MT_PER_TOKEN / SHARE_STEPS <= advice->policy.bucket.earn)
 		return false;
-	advice->policy.bucket.earn = steps * TOKEN / SHARE_STEPS;
+	advice->policy.bucket.earn = steps * MT_PER_TOKEN / SHARE_STEPS;
 	budget.share = (double)steps / SHARE_STEPS;
-	budget.floor = (double)advice->policy.bucket.floor / TOKEN;
+	budget.floor = (double)advice->policy.bucket.floor / MT_PER_TOKEN;
 	(void)snprintf(advice->line, sizeof(advice->line), "earn = %lld%%",
 	               (long long)steps * 100 / SHARE_STEPS);
 	(void)snprintf(advice->reason, sizeof(advice->reason),
