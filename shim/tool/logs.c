@@ -2,6 +2,10 @@
 /* retrybudget logs: what the records of a log say in sum, and what they say of each loop. */
 #include "tool/logs.h"
 
+#include "tool/logs_files.h"
+#include "tool/logs_journal.h"
+#include "tool/logs_lines.h"
+#include "tool/logs_print.h"
 #include "tool/options.h"
 #include "tool/tool.h"
 

@@ -109,65 +109,7 @@ size_t log_findings(const struct log_loop *loop, struct log_finding out[LOG_FIND
  * lasts until the next call. */
 const char *log_site_name(const char *site, const char *directory);
 
-#define LOG_LINE_MAX 8192
-
-typedef void log_take(void *arg, const char *line, size_t n);
-
-/* Bytes into lines. One that is longer than any record is dropped, and counted. */
-struct log_lines {
-	char line[LOG_LINE_MAX];
-	size_t used;
-	bool dropping;
-	int64_t dropped;
-};
-
-void log_lines_feed(struct log_lines *lines, const char *bytes, size_t n, log_take *take,
-                    void *arg);
-
-struct log_file {
-	char *path;
-	int fd;   /* -1: not open */
-	void *gz; /* where zlib reads it */
-	int64_t device, inode, changed;
-};
-
-struct log_files {
-	struct log_file *files;
-	size_t count;
-};
-
-/* Adds a file and the rotated ones beside it; those that were left before `since` are left out.
- * "-": the standard input. False, with errno: it cannot be found. */
-bool log_files_add(struct log_files *files, const char *path, int64_t since);
-void log_files_sort(struct log_files *files); /* the oldest first */
-void log_files_free(struct log_files *files);
-
-/* live: as soon as there is anything to read, it is handed out. */
-bool log_file_open(struct log_file *file, bool live);
-void log_file_close(struct log_file *file);
-
-/* As read(2); a file that ends within compressed data is an error. */
-long log_file_read(struct log_file *file, char *bytes, size_t size);
-
-/* True if the path leads to another file by now, or the file was emptied. */
-bool log_file_is_rotated(const struct log_file *file);
-
-/* The journal, of this machine or in a directory. NULL is success; else what went wrong. */
-struct log_journal;
-const char *log_journal_open(struct log_journal **journal, const char *directory, int64_t since);
-/* The next record: 1; none yet: 0; negative: an error. */
-int log_journal_next(struct log_journal *journal, struct log_entry *entry, bool *is_record);
-void log_journal_wait(struct log_journal *journal, int ms);
-void log_journal_close(struct log_journal *journal);
-
-void log_print_sums(FILE *out, const struct log_sums *sums, unsigned tables, const char *directory);
-void log_print_entry(FILE *out, const struct log_entry *entry);
-void log_print_finding(FILE *out, const struct log_loop *loop, const struct log_finding *finding);
-
-/* False: built without jansson. */
-bool log_json_sums(FILE *out, const struct log_sums *sums, unsigned tables, const char *directory);
-bool log_json_entry(FILE *out, const struct log_entry *entry);
-
+/* As --by takes them. */
 extern const char *const log_table_names[LOG_TABLES];
 
 #endif

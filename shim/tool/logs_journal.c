@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal, through libsystemd, which is opened where it is asked for: all other commands start
  * without it and what it needs. */
-#include "tool/logs.h"
+#include "tool/logs_journal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The same as JSON: all sums as one object, or each record as a line. */
-#include "tool/logs.h"
+#include "tool/logs_print.h"
 
 #ifdef WITHOUT_JANSSON
 

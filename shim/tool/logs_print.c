@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums, loops and records as people read them. */
-#include "tool/logs.h"
+#include "tool/logs_print.h"
 
 #include <inttypes.h>
 #include <string.h>

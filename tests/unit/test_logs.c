@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget logs: what is a record and what only looks like one, and moments. */
-#define WITHOUT_ZLIB /* files are read in tests/agent/logs */
 #include "tool/logs_entry.c"
 #include "tool/logs_lines.c"
 #include "tool/logs_time.c"
