@@ -237,14 +237,60 @@ static void meets_a_broken_pipe(void)
 
 /* --- ways to make a second number --- */
 
-static void doubles(const char *name, int (*call)(int fd, int command, ...), int command)
+#define SECOND 300
+
+static int again_by_dup(int fd)
+{
+	return dup(fd);
+}
+
+static int again_by_dup2(int fd)
+{
+	return dup2(fd, SECOND);
+}
+
+static int again_by_dup3(int fd)
+{
+	return dup3(fd, SECOND, O_CLOEXEC);
+}
+
+static int again_by_fcntl(int fd)
+{
+	return fcntl(fd, F_DUPFD, SECOND);
+}
+
+static int again_by_fcntl_cloexec(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, SECOND);
+}
+
+#ifdef __GLIBC__
+
+static int again_by_hidden_dup2(int fd)
+{
+	return __dup2(fd, SECOND);
+}
+
+static int again_by_hidden_fcntl(int fd)
+{
+	return __fcntl(fd, F_DUPFD, SECOND);
+}
+
+static int again_by_fcntl64(int fd)
+{
+	return fcntl64(fd, F_DUPFD_CLOEXEC, SECOND);
+}
+
+#endif
+
+static void doubles(const char *name, int (*again)(int fd))
 {
 	int fd, other, third;
 	char byte;
 
 	begin(name);
 	fd = joined();
-	other = call(fd, command, 300);
+	other = again(fd);
 	close(fd);
 	send(other, "d", 1, 0);
 	if (recv(other, &byte, 1, 0) != 0)
@@ -256,6 +302,22 @@ static void doubles(const char *name, int (*call)(int fd, int command, ...), int
 }
 
 /* --- ways to give a number up --- */
+
+static void by_dup2(int fd)
+{
+	dup2(ends[0], fd);
+}
+
+static void by_dup3(int fd)
+{
+	dup3(ends[0], fd, 0);
+}
+
+/* Refused: the number stays what it is. */
+static void by_dup3_on_itself(int fd)
+{
+	dup3(fd, fd, 0);
+}
 
 static void ends_it(const char *name, const char *wanted, void (*give_up_number)(int fd))
 {
@@ -376,7 +438,7 @@ static void by_close(int fd)
 	__close(fd);
 }
 
-static void by_dup2(int fd)
+static void by_hidden_dup2(int fd)
 {
 	__dup2(ends[0], fd);
 }
@@ -470,8 +532,14 @@ int main(void)
 	sends("sendfile", by_sendfile);
 	sends("splice", by_splice_to);
 	meets_a_broken_pipe();
-	doubles("fcntl", fcntl, F_DUPFD);
-	doubles("fcntl", fcntl, F_DUPFD_CLOEXEC);
+	doubles("dup", again_by_dup);
+	doubles("dup2", again_by_dup2);
+	doubles("dup3", again_by_dup3);
+	doubles("fcntl", again_by_fcntl);
+	doubles("fcntl", again_by_fcntl_cloexec);
+	ends_it("dup2", "fr", by_dup2);
+	ends_it("dup3", "fr", by_dup3);
+	ends_it("dup3", "ff", by_dup3_on_itself);
 #ifdef __GLIBC__
 	takes("__recv_chk", by_recv_chk);
 	takes("__recvfrom_chk", by_recvfrom_chk);
@@ -480,10 +548,11 @@ int main(void)
 	sends("sendfile64", by_sendfile64);
 	sends("__send", by_send);
 	sends("__write", by_write);
-	doubles("__fcntl", __fcntl, F_DUPFD);
-	doubles("fcntl64", fcntl64, F_DUPFD_CLOEXEC);
+	doubles("__dup2", again_by_hidden_dup2);
+	doubles("__fcntl", again_by_hidden_fcntl);
+	doubles("fcntl64", again_by_fcntl64);
 	ends_it("__close", "fr", by_close);
-	ends_it("__dup2", "fr", by_dup2);
+	ends_it("__dup2", "fr", by_hidden_dup2);
 	ends_it("_IO_fclose", "fr", by_fclose);
 	connects();
 #endif
