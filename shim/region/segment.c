@@ -5,6 +5,7 @@
  */
 #include "region/segment.h"
 
+#include "sys/arithmetic.h"
 #include "sys/random.h"
 #include "sys/thread.h"
 
@@ -18,6 +19,8 @@
 #define KEYS_TRIED 16
 #define SWEPT_MOST 32768 /* IPCMNI, as many as a kernel has */
 #define LEFT_ALONE 3600  /* s */
+#define MANY_ALONE 64    /* regions of one user */
+#define MANY_LEAST 60    /* s, of so many */
 
 static void *map(int id)
 {
@@ -127,23 +130,38 @@ static bool is_ours(const struct shmid_ds *is, uid_t user)
 	return (kind == SEGMENT_REGION || kind == SEGMENT_CHUNK) && is->shm_perm.cuid == user;
 }
 
-static bool is_left_alone(const struct shmid_ds *is, int64_t now)
+/* For how long nobody has had it mapped, in s; 0: somebody has. */
+static int64_t alone_for(const struct shmid_ds *is, int64_t now)
 {
-	return is->shm_nattch == 0 && now - is->shm_ctime > LEFT_ALONE &&
-	       now - is->shm_atime > LEFT_ALONE && now - is->shm_dtime > LEFT_ALONE;
+	return is->shm_nattch > 0
+	           ? 0
+	           : now - greater(is->shm_ctime, greater(is->shm_atime, is->shm_dtime));
 }
 
-void segment_sweep(int64_t now)
+/* Removes those that were left alone for longer than this. Returns how many regions are alone. */
+static int sweep(int64_t now, int64_t longest)
 {
 	struct shm_info about;
 	struct shmid_ds is;
 	uid_t user = geteuid();
-	int last = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&about);
+	int last = shmctl(0, SHM_INFO, (struct shmid_ds *)(void *)&about), alone = 0;
 
 	for (int i = 0; i <= last && i < SWEPT_MOST; i++) {
 		int id = shmctl(i, SHM_STAT, &is);
+		bool is_region = id >= 0 && (uint32_t)is.shm_perm.__key >> 16 == SEGMENT_REGION;
 
-		if (id >= 0 && is_ours(&is, user) && is_left_alone(&is, now))
+		if (id < 0 || !is_ours(&is, user))
+			continue;
+		if (alone_for(&is, now) > (is_region ? longest : LEFT_ALONE))
 			(void)shmctl(id, IPC_RMID, NULL);
+		else
+			alone += is_region && is.shm_nattch == 0;
 	}
+	return alone;
+}
+
+void segment_sweep(int64_t now)
+{
+	if (sweep(now, LEFT_ALONE) > MANY_ALONE)
+		(void)sweep(now, MANY_LEAST);
 }

@@ -51,7 +51,10 @@ enum segment_state segment_map(int id, size_t size, const struct segment_rights 
 void segment_drop(int id, void *at, bool remove);
 
 /* Removes this user's segments of ours that nobody has had mapped for an hour: what stands in them
- * is of no use to anybody by then. now: s since 1970. Call when one is made, which is rare. */
+ * is of no use to anybody by then. Where more than 64 regions are alone, those go after a minute:
+ * in a sandbox that is given a /dev/shm of its own, and not an IPC namespace, each start makes one
+ * that nobody finds again, and the machine has 4,096 segments for all. now: s since 1970. Call when
+ * one is made, which is rare. */
 void segment_sweep(int64_t now);
 
 #endif
