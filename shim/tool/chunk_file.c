@@ -30,17 +30,21 @@ static void list_chunks(const struct process *process)
 	const size_t room = sizeof(known.list) / sizeof(*known.list);
 	char path[48], *line = NULL;
 	struct mapping mapping;
-	size_t length = 0;
+	size_t length = 0, passed = 0;
 	FILE *maps;
+	ssize_t n;
 
 	known.pid = process->pid;
 	known.started = process->started;
 	known.count = 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)process->pid);
 	maps = fopen(path, "re");
-	while (maps && known.count < room && getline(&line, &length, maps) > 0)
+	while (maps && known.count < room && passed < MAPS_LIMIT &&
+	       (n = getline(&line, &length, maps)) > 0) {
+		passed += (size_t)n;
 		if (mapping_parse(line, &mapping) && mapping.kind == MAPPING_CHUNK)
 			known.list[known.count++] = mapping;
+	}
 	free(line);
 	if (maps)
 		fclose(maps);

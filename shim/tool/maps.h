@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Bytes that are read of one such file: 65,530 mappings have fewer, unless somebody gives them
+ * names of a page each, to keep a reader busy. */
+#define MAPS_LIMIT (16 << 20)
+
 enum mapping_kind {
 	MAPPING_OTHER,
 	MAPPING_LIBRARY, /* its code: data alone may be a tool that reads the file */

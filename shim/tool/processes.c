@@ -17,8 +17,6 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define MAPS_LIMIT (16 << 20) /* bytes that are read of one file: 65,530 mappings have fewer */
-
 static int open_below(pid_t pid, const char *file)
 {
 	char path[64];

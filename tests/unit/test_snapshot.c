@@ -3,17 +3,27 @@
  */
 #include <stdio.h>
 
-static int lists; /* of mappings, that were opened */
+static int lists;           /* of mappings, that were opened */
+static const char *list_of; /* that stands for it; NULL: the kernel's */
+static long lines;          /* that were read of one */
 
 static FILE *open_list(const char *path, const char *mode)
 {
 	lists++;
-	return fopen(path, mode);
+	return fopen(list_of ? list_of : path, mode);
 }
 
-#define fopen open_list
+static ssize_t read_line(char **line, size_t *room, FILE *file)
+{
+	lines++;
+	return getline(line, room, file);
+}
+
+#define fopen   open_list
+#define getline read_line
 #include "tool/chunk_file.c"
 #undef fopen
+#undef getline
 #include "tool/processes.c"
 #include "tool/region_file.c"
 #include "tool/snapshot.c"
@@ -360,4 +370,28 @@ Test(snapshot, of_a_sparse_segment_makes_no_pages)
 		    SNAPSHOT_GOOD);
 	cr_expect_eq(resident(id), 0);
 	region_file_close(&file);
+}
+
+/* Names of mappings can be as long as a page: of 65,530 that is a gigabyte. */
+Test(snapshot, of_mappings_with_long_names_a_part_is_read)
+{
+	struct process process = { .pid = getpid(), .started = 1 };
+	char path[] = "/tmp/mappings-XXXXXX";
+	static char line[4096];
+	struct region_file file;
+	FILE *long_list;
+
+	cr_assert(close(mkstemp(path)) == 0);
+	long_list = fopen(path, "w");
+	memset(line, 'x', sizeof(line) - 1);
+	for (int i = 0; i < 8192; i++)
+		cr_assert(fprintf(long_list,
+		                  "7f0000000000-7f0000001000 r--s 00000000 00:01 7 /%s\n",
+		                  line) > 0);
+	fclose(long_list);
+	list_of = path;
+	chunk_files_forget();
+	cr_expect_eq(open_mapped(&process, 7, false, &file), SNAPSHOT_GONE);
+	cr_expect_lt(lines, 5000, "%ld", lines);
+	unlink(path);
 }
