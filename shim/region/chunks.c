@@ -13,10 +13,21 @@
 #include <unistd.h>
 
 #define AGAIN_AFTER NS_PER_S /* what could not be made */
+#define PART_MOST   32       /* of the memory: one of so many parts */
 
 struct chunk_view chunk_views[REGION_CHUNKS];
 
+int chunk_levels_most = REGION_LEVELS - 1;
+
 static cell64 not_before; /* ns */
+
+void chunks_bound(int64_t memory)
+{
+	chunk_levels_most = 0;
+	while (chunk_levels_most < REGION_LEVELS - 1 &&
+	       memory / PART_MOST >= (int64_t)sizeof(struct chunk) << (chunk_levels_most + 1))
+		chunk_levels_most++;
+}
 
 static struct segment_rights rights_of_chunk(void)
 {
@@ -129,7 +140,7 @@ bool chunk_grow(struct region *region, int64_t key, int64_t now)
 
 	while (level <= levels && chunk_mapped(region, chunk_of_key(level, key)))
 		level++;
-	if (level == REGION_LEVELS)
+	if (level > chunk_levels_most)
 		return false;
 	number = chunk_of_key(level, key);
 	said = LOAD(region->chunks[number]);

@@ -21,6 +21,12 @@ struct chunk_view {
 
 extern HIDDEN struct chunk_view chunk_views[REGION_CHUNKS]; /* [0] is not used */
 
+/* The highest level that this process looks into and makes: what it touches is its memory. */
+extern HIDDEN int chunk_levels_most;
+
+/* Bounds that by the memory that the process may use. Call from the constructor. */
+void chunks_bound(int64_t memory);
+
 /* Which chunk of a level a key may lie in. */
 static inline uint32_t chunk_of_key(int level, int64_t key)
 {
@@ -29,12 +35,12 @@ static inline uint32_t chunk_of_key(int level, int64_t key)
 	return first ? first + ((uint32_t)((uint64_t)key >> 40) & (first - 1)) : 0;
 }
 
-/* How many levels there are above the first. */
+/* How many levels there are above the first, for this process. */
 static inline int chunk_levels(const struct region *region)
 {
 	int64_t levels = LOAD(region->levels);
 
-	return levels > 0 && levels < REGION_LEVELS ? (int)levels : 0;
+	return levels > 0 && levels < REGION_LEVELS ? (int)lesser(levels, chunk_levels_most) : 0;
 }
 
 /* A chunk that this process has mapped, or NULL. */

@@ -7,6 +7,8 @@
  */
 #include "region/shared.h"
 
+#include "region/chunks.h"
+#include "sys/memory_limit.h"
 #include "sys/process.h"
 #include "sys/random.h"
 #include "sys/real.h"
@@ -322,6 +324,8 @@ struct region *share_map(const char *base, enum scope scope, const char *share, 
 	for (int i = 0; i < TRIES && !region && !*why; i++)
 		region = look(&place, why);
 	real.close(place.directory);
+	if (region)
+		chunks_bound(memory_limit());
 	if (!region && !*why)
 		*why = "the name of the shared region changes all the time";
 	return region;

@@ -32,6 +32,7 @@ static void set_up(void)
 	cr_assert_not_null(mkdtemp(base));
 	shim_region = region_open_in(base, SCOPE_USER, "chunks", &why);
 	cr_assert_null(why, "%s", why);
+	chunk_levels_most = REGION_LEVELS - 1; /* whatever this machine has */
 }
 
 static void tear_down(void)
@@ -147,6 +148,36 @@ Test(chunks, an_empty_share_has_none)
 	fail_at(1);
 	cr_expect_eq(chunks_made(), 0);
 	cr_expect_eq(shim_region->levels, 0);
+}
+
+/* What it touches is its memory: of a container of 100 MB a share of 300 MB was the end. */
+Test(chunks, a_member_takes_no_more_than_a_part_of_its_memory)
+{
+	static const struct {
+		int64_t memory;
+		int levels;
+	} cases[] = {
+		{ 0, 0 },
+		{ INT64_C(100) << 20, 0 },
+		{ INT64_C(256) << 20, 1 },
+		{ INT64_C(1) << 30, 3 },
+		{ INT64_C(4) << 30, 5 },
+		{ INT64_C(64) << 30, REGION_LEVELS - 1 },
+		{ INT64_MAX, REGION_LEVELS - 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		chunks_bound(cases[i].memory);
+		cr_expect_eq(chunk_levels_most, cases[i].levels, "%jd: %d",
+		             (intmax_t)cases[i].memory, chunk_levels_most);
+	}
+	chunks_bound(INT64_C(256) << 20);
+	for (int i = 0; i < 6000; i++)
+		fail_at(i);
+	cr_expect_eq(chunks_made(), 1);
+	cr_expect_eq(shim_region->levels, 1);
+	shim_region->levels = REGION_LEVELS - 1; /* by others, who may have more */
+	cr_expect_eq(chunk_levels(shim_region), 1);
 }
 
 /* PROBE_DESTINATIONS=65536: 300 MB. */
