@@ -7,9 +7,10 @@
 #include "region/chunks.h"
 
 #include "region/shared.h"
-#include "sys/sandbox.h"
+#include "sys/confined.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define AGAIN_AFTER NS_PER_S /* what could not be made */
@@ -60,6 +61,19 @@ static struct chunk *keep(struct chunk_view *view, struct chunk *chunk, int id)
 	return known;
 }
 
+/* Under `ulimit -v` a mapping takes room from the program, which may set that at any time. number:
+ * of a chunk but the first; all chunks up to its level are as large as so many bytes. */
+static bool may_map(uint32_t number)
+{
+	int level = 32 - __builtin_clz(number);
+	struct rlimit space;
+
+	if (confined_perhaps()) /* a filter might not know what comes next */
+		return false;
+	return getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+	       space.rlim_cur / PART_MOST >= (uint64_t)sizeof(struct chunk) << level;
+}
+
 static struct chunk *map(struct region *region, uint32_t number, int64_t said)
 {
 	struct chunk_view *view = &chunk_views[number];
@@ -70,8 +84,8 @@ static struct chunk *map(struct region *region, uint32_t number, int64_t said)
 	int id = (int)(said - 1);
 
 	if (said > 0 && said <= INT32_MAX && rights.mode != 0)
-		state = sandbox_is_possible() ? SEGMENT_DENIED
-		                              : segment_map(id, sizeof(*chunk), &rights, &at);
+		state = may_map(number) ? segment_map(id, sizeof(*chunk), &rights, &at)
+		                        : SEGMENT_DENIED;
 	if (state != SEGMENT_GOOD) {
 		if (state != SEGMENT_DENIED)
 			STORE(view->dead, said);
@@ -115,9 +129,8 @@ static bool make(struct region *region, uint32_t number, int64_t said)
 	void *at;
 	int id;
 
-	id = sandbox_is_possible()
-	         ? -1
-	         : segment_make(SEGMENT_CHUNK, sizeof(*chunk), share_rights(), &at);
+	id =
+	    may_map(number) ? segment_make(SEGMENT_CHUNK, sizeof(*chunk), share_rights(), &at) : -1;
 	if (id < 0) {
 		count(&region->faults);
 		return false;

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -178,6 +180,45 @@ Test(chunks, a_member_takes_no_more_than_a_part_of_its_memory)
 	cr_expect_eq(shim_region->levels, 1);
 	shim_region->levels = REGION_LEVELS - 1; /* by others, who may have more */
 	cr_expect_eq(chunk_levels(shim_region), 1);
+}
+
+static bool limit_space(void)
+{
+	struct rlimit limit = { 256 << 20, RLIM_INFINITY };
+
+	return setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static bool lock_a_page(void)
+{
+	static char page[4096];
+
+	return mlock(page, sizeof(page)) == 0;
+}
+
+/* How many chunks a member makes that has done that first. */
+static int made_after(bool (*confine)(void))
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (!confine())
+			_exit(200);
+		for (int i = 0; i < 3000; i++)
+			fail_at(i);
+		_exit(chunks_made());
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) != 200);
+	return WEXITSTATUS(status);
+}
+
+/* A mapping would take what they have set aside for themselves. */
+Test(chunks, a_member_with_little_room_or_locked_memory_makes_fewer)
+{
+	cr_expect_eq(made_after(lock_a_page), 0);
+	cr_expect_eq(made_after(limit_space), 1);
 }
 
 /* PROBE_DESTINATIONS=65536: 300 MB. */

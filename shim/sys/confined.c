@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The line of /proc/thread-self/status that tells it: 0 is none. */
-#include "sys/sandbox.h"
+/* Two lines of /proc/thread-self/status tell it: 0 is none. */
+#include "sys/confined.h"
 
 #include "sys/cell.h"
 #include "sys/forks.h"
@@ -15,18 +15,34 @@
 
 #define LOOKS 32 /* of half a buffer each: the text has under 2 KiB, and never 8 */
 
-static _Atomic(bool) seen;
+static _Atomic(bool) seen; /* a filter */
 
-enum answer { FREE, FILTERED, UNREAD };
+enum answer { FREE, FILTERED, LOCKED, UNREAD };
 
-/* A piece of the text, in which the line may be cut off: then it is whole in the next. */
+/* Where the value of a line begins in a piece of the text. NULL: it is not there as a whole, and
+ * may be in the next. */
+static const char *value_of(const char *text, size_t n, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t at = 0; at + length < n; at++)
+		if (memcmp(text + at, name, length) == 0)
+			return memchr(text + at + length, '\n', n - at - length)
+			           ? text + at + length
+			           : NULL;
+	return NULL;
+}
+
+/* Of locked memory ("VmLck:      8 kB") the program is told before (it stands further up). */
 static enum answer read_piece(const char *text, size_t n)
 {
-	static const char line[] = "\nSeccomp:\t";
+	const char *locked = value_of(text, n, "\nVmLck:\t");
+	const char *filtered = value_of(text, n, "\nSeccomp:\t");
 
-	for (size_t at = 0; at + sizeof(line) <= n; at++)
-		if (memcmp(text + at, line, sizeof(line) - 1) == 0)
-			return text[at + sizeof(line) - 1] == '0' ? FREE : FILTERED;
+	if (locked && locked[strspn(locked, " ")] != '0')
+		return LOCKED;
+	if (filtered)
+		return *filtered == '0' ? FREE : FILTERED;
 	return UNREAD;
 }
 
@@ -49,7 +65,7 @@ static enum answer ask(void)
 	return answer == UNREAD && n >= 0 ? FREE : answer;
 }
 
-bool sandbox_is_possible(void)
+bool confined_perhaps(void)
 {
 	struct shelter shelter;
 	int saved = errno;
