@@ -87,7 +87,7 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 HIREDIS    ?= $(if $(TARGET),no,$(if $(call header_of,hiredis/async.h),yes,no))
 ifeq ($(HIREDIS),no)
 SHIM_FLAGS += -DWITHOUT_HIREDIS
-NO_AGENT   := fleet fleet_guard fleet_start fleet_link fleet_name fleet_tell
+NO_AGENT   := fleet fleet_guard fleet_start fleet_link fleet_name fleet_sync fleet_tell
 endif
 
 # From the ground up: a room includes itself and those before it (scripts/check-floors).

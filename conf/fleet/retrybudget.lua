@@ -7,29 +7,39 @@
 --
 -- The rules stand in shim/agent/ledger.h, and shim/agent/ledger.c is this file in C, function by
 -- function; tests/fleet/agree plays the same traces through both. All numbers are integers that a
--- double holds exactly. Keys of one label share a slot: PREFIX{LABEL}, PREFIX{LABEL}:rule and
--- PREFIX{LABEL}:host:HOST.
+-- double holds exactly. Keys of one prefix share a slot: {PREFIX}:ledger:LABEL, {PREFIX}:rule:LABEL
+-- and {PREFIX}:host:HOST, a hash with what is known of the host, by the key of each ledger.
+--
+-- One core carries what this file costs, so the way of a sync is written for that: a host asks for
+-- all of its labels at once, four commands serve them all, a ledger that was written here last is
+-- not unpacked again, and `x - x % 1` is math.floor(x).
 
 local WHOLE, PRESS_ONE, PRESS_TOP, LONG = 1000000, 16, 8192, 1000000000
-local WINDOWS, TOKENS, PROBES = 6, 1, 2
+local WINDOWS, TOKENS, PROBES, MANY = 6, 1, 2, 1000
 local GOOD, STALE, NO_RULE, FORGOTTEN = 0, 1, 2, 3
 local RULE = { 'generation', 'capacity', 'floor', 'probe', 'hosts', 'leased', 'lifetime' }
 local LEAST = { 1, 1000, 1, 1, 1, 0, 4000 }
 local MOST = { 9007199254740991, 100000000, 10000000, 3600000, 1000000, 1000000, 120000 }
+local WHOLE_NUMBERS = 9007199254740991
+local FORGET_HOST = 480000 -- ms: four times the longest lifetime
 
 -- Epochs of the ledgers that this very process has written. It dies with the process, is not
 -- replicated, and no FLUSHALL takes it: whose epoch is not in here was written by another.
 local mine = {}
 
--- Where a library is loaded there is no math yet: set at the first call.
-local floor, max, min
+-- Ledgers as they were written last: true for as long as Redis has that very text.
+local known, known_count, turn = {}, 0, 0
+
+-- Where a library is loaded there are none of these yet: set at the first call.
+local max, min, pack, unpack_bytes, call
 
 local function within(value, low, high)
 	return value < low and low or value > high and high or value
 end
 
 local function div(a, b)
-	return floor(a / b)
+	local c = a / b
+	return c - c % 1
 end
 
 local function clock()
@@ -37,291 +47,372 @@ local function clock()
 	return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end
 
--- Of a ledger: the rule, seven numbers, and ten of each purse. Of a host: three, and three of each.
-local LEDGER = '<ddddddd' .. 'ddddddd' .. 'dddddddddd' .. 'dddddddddd'
-local HOST = '<ddd' .. 'ddd' .. 'ddd'
+-- Of a ledger: the rule, eight numbers, and ten of each purse. Of a host: four, and three of each.
+local LEDGER = '<ddddddd' .. 'dddddddd' .. 'dddddddddd' .. 'dddddddddd'
+local HOST = '<dddd' .. 'ddd' .. 'ddd'
+local ASK = '<ddddd' .. 'ddd' .. 'ddd' .. 'ddd'
+local ANSWER = '<ddddddddddd'
+local LEDGER_BYTES, HOST_BYTES, ASK_BYTES = 35 * 8, 10 * 8, 14 * 8
 
-local function read_purse(v, at)
-	return { free = v[at], ready = v[at + 1], now_want = v[at + 2], wanted = v[at + 3],
-		out = { [0] = v[at + 4], v[at + 5], v[at + 6], v[at + 7], v[at + 8], v[at + 9] } }
+-- What is counted in the purses, by the rule.
+local function measure(l)
+	local r = l.rule
+	local leased = div(r.capacity * r.leased, WHOLE)
+	local per_ms = max(div(r.floor * r.leased, WHOLE), 1)
+	local a, b = l[TOKENS], l[PROBES]
+
+	l.eighth, l.quarter = div(r.lifetime, 8), div(r.lifetime, 4)
+	a.capacity, a.scale, a.per_ms, a.whole, a.one = leased, 1000, per_ms, 1000, 1000000
+	b.capacity, b.scale, b.per_ms, b.whole, b.one = 1, r.probe, 1, 1, r.probe
+	a.base, b.base = max(per_ms * 1000, a.one), max(1000, b.one)
+	return l
+end
+
+local function new_purse(free, ready, now_want, wanted, ...)
+	local p = { ... }
+	p.free, p.ready, p.now_want, p.wanted = free, ready, now_want, wanted
+	p.held = p[1] + p[2] + p[3] + p[4] + p[5] + p[6] -- windows, each at its number and one
+	return p
 end
 
 local function read_ledger(text)
-	local v = { struct.unpack(LEDGER, text) }
-	return { rule = { generation = v[1], capacity = v[2], floor = v[3], probe = v[4], hosts = v[5],
-			leased = v[6], lifetime = v[7] },
-		epoch = v[8], clock = v[9], time = v[10], learning = v[11], success = v[12],
-		good = v[13], bad = v[14], read_purse(v, 15), read_purse(v, 25) }
+	local v = { unpack_bytes(LEDGER, text) }
+	return measure({ rule = { generation = v[1], capacity = v[2], floor = v[3], probe = v[4],
+			hosts = v[5], leased = v[6], lifetime = v[7] },
+		epoch = v[8], born = v[9], clock = v[10], time = v[11], learning = v[12],
+		success = v[13], good = v[14], bad = v[15],
+		new_purse(v[16], v[17], v[18], v[19], v[20], v[21], v[22], v[23], v[24], v[25]),
+		new_purse(v[26], v[27], v[28], v[29], v[30], v[31], v[32], v[33], v[34], v[35]) })
 end
 
-local function write_ledger(key, l)
-	local r, a, b = l.rule, l[1], l[2]
-	local p, q = a.out, b.out
-	redis.call('SET', key, struct.pack(LEDGER, r.generation, r.capacity, r.floor, r.probe, r.hosts,
-		r.leased, r.lifetime, l.epoch, l.clock, l.time, l.learning, l.success, l.good, l.bad,
-		a.free, a.ready, a.now_want, a.wanted, p[0], p[1], p[2], p[3], p[4], p[5],
-		b.free, b.ready, b.now_want, b.wanted, q[0], q[1], q[2], q[3], q[4], q[5]))
+local function text_of(l)
+	local r, a, b = l.rule, l[TOKENS], l[PROBES]
+	return pack(LEDGER, r.generation, r.capacity, r.floor, r.probe, r.hosts, r.leased, r.lifetime,
+		l.epoch, l.born, l.clock, l.time, l.learning, l.success, l.good, l.bad,
+		a.free, a.ready, a.now_want, a.wanted, a[1], a[2], a[3], a[4], a[5], a[6],
+		b.free, b.ready, b.now_want, b.wanted, b[1], b[2], b[3], b[4], b[5], b[6])
 end
 
 local function read_host(text)
-	if not text or #text ~= 72 then
-		return { life = 0, number = 0, time = 0, { out = 0, served = 0, wanted = 0 },
-			{ out = 0, served = 0, wanted = 0 } }
+	if not text or #text ~= HOST_BYTES then
+		return 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 	end
-	local a, b, c, d, e, f, g, h, i = struct.unpack(HOST, text)
-	return { life = a, number = b, time = c, { out = d, served = e, wanted = f },
-		{ out = g, served = h, wanted = i } }
+	return unpack_bytes(HOST, text)
 end
 
-local function write_host(key, h, lifetime)
-	redis.call('SET', key, struct.pack(HOST, h.life, h.number, h.time, h[1].out, h[1].served,
-		h[1].wanted, h[2].out, h[2].served, h[2].wanted), 'PX', lifetime * 4)
-end
+local function clamp_free(p)
+	local room = (p.capacity - p.held) * p.scale
 
-local function leased_capacity(rule)
-	return div(rule.capacity * rule.leased, WHOLE)
-end
-
-local function leased_floor(rule)
-	return max(div(rule.floor * rule.leased, WHOLE), 1)
-end
-
-local function measure_of(rule, purse)
-	if purse == PROBES then
-		return { capacity = 1, scale = rule.probe, per_ms = 1, whole = 1 }
+	if p.free > room then
+		p.free = room > 0 and room or 0
 	end
-	return { capacity = leased_capacity(rule), scale = 1000, per_ms = leased_floor(rule), whole = 1000 }
 end
 
-local function held_by_all(purse)
-	local out = purse.out
-	return out[0] + out[1] + out[2] + out[3] + out[4] + out[5]
-end
-
-local function clamp_free(purse, of)
-	purse.free = min(purse.free, max((of.capacity - held_by_all(purse)) * of.scale, 0))
-end
-
-local function pass_time(l, purse, of, gap)
-	local eighth, quarter = div(l.rule.lifetime, 8), div(l.rule.lifetime, 4)
-	local one, now = of.whole * of.scale, l.time + gap
-	local was_ready = purse.free >= one
+-- window: what it says falls out; nil: no quarter ends. is_eighth: one ends.
+local function pass_time(l, p, gap, window, is_eighth)
+	local one, free = p.one, p.free
 
 	if l.time >= l.learning then
-		purse.free = purse.free + of.per_ms * gap
-		clamp_free(purse, of)
+		local more, room = free + p.per_ms * gap, (p.capacity - p.held) * p.scale
+		more = more < room and more or room > 0 and room or 0
+		p.free = more
+		if free < one and more >= one then
+			p.ready = l.time + gap
+		end
 	end
-	if not was_ready and purse.free >= one then
-		purse.ready = now
+	if window then
+		p.held, p[window] = p.held - p[window], 0
 	end
-	if div(now, quarter) ~= div(l.time, quarter) then
-		purse.out[div(now, quarter) % WINDOWS] = 0
-	end
-	if div(now, eighth) ~= div(l.time, eighth) then
-		purse.wanted, purse.now_want = purse.now_want, 0
+	if is_eighth then
+		p.wanted, p.now_want = p.now_want, 0
 	end
 end
 
-local function advance(l, of, now)
-	local gap = within(now - l.clock, 0, div(l.rule.lifetime, 8))
-	local quarter = div(l.rule.lifetime, 4)
+local function advance(l, now)
+	local time, quarter, eighth = l.time, l.quarter, l.eighth
+	local gap = within(now - l.clock, 0, eighth)
 
-	pass_time(l, l[TOKENS], of[TOKENS], gap)
-	pass_time(l, l[PROBES], of[PROBES], gap)
-	if div(l.time + gap, quarter) ~= div(l.time, quarter) then
+	l.clock = now
+	if gap == 0 then
+		return -- nothing of it would change
+	end
+	local into = time % quarter + gap -- a gap is no longer than half of a quarter
+	local window = into >= quarter and div(time + gap, quarter) % WINDOWS + 1 or nil
+	local is_eighth = time % eighth + gap >= eighth
+	pass_time(l, l[TOKENS], gap, window, is_eighth)
+	pass_time(l, l[PROBES], gap, window, is_eighth)
+	if window then
 		l.good, l.bad = div(l.good, 2), div(l.bad, 2)
 	end
-	l.time, l.clock = l.time + gap, now
+	l.time = time + gap
 end
 
 local function learn(l, now_us, heard_of)
-	if l.epoch == 0 then
-		l.success = -1
-	end
+	local is_new = l.epoch == 0
+
 	l.epoch = max(now_us, max(l.epoch, heard_of) + 1)
-	l.learning = l.time + div(l.rule.lifetime, 4) * 5
+	if is_new then
+		l.success, l.born = -1, l.epoch
+	end
+	l.learning = l.time + l.quarter * 5
 	l[TOKENS].free, l[PROBES].free = 0, 0
 end
 
-local function note_outcomes(l, ask)
-	l.good = min(l.good + within(ask.good, 0, LONG), LONG)
-	l.bad = min(l.bad + within(ask.bad, 0, LONG), LONG)
-	if ask.success_age >= 0 then
-		l.success = max(l.success, max(l.time - min(ask.success_age, LONG), 0))
+local function note_outcomes(l, good, bad, success_age)
+	if good > 0 then
+		l.good = min(l.good + min(good, LONG), LONG)
+	end
+	if bad > 0 then
+		l.bad = min(l.bad + min(bad, LONG), LONG)
+	end
+	if success_age >= 0 then
+		l.success = max(l.success, max(l.time - min(success_age, LONG), 0))
 	end
 end
 
-local function hosts_that_want(purse)
-	return max(purse.now_want, purse.wanted, 1)
+local function hosts_that_want(p)
+	local now_want, wanted = p.now_want, p.wanted
+	local hosts = now_want > wanted and now_want or wanted
+	return hosts > 1 and hosts or 1
 end
 
-local function part_of(l, purse, of, since)
-	local eighth, one = div(l.rule.lifetime, 8), of.whole * of.scale
-	local hosts, base = hosts_that_want(purse), max(of.per_ms * 1000, one)
-	local press = within(div(purse.free * PRESS_ONE, base), PRESS_ONE, PRESS_TOP)
-	local part = div(div(of.per_ms * min(since, eighth), hosts) * press, PRESS_ONE)
+local function part_of(l, p, since)
+	local eighth, one, free, whole = l.eighth, p.one, p.free, p.whole
+	local hosts, press = hosts_that_want(p), free * PRESS_ONE / p.base
 
-	part = div(part, of.scale)
-	part = part - part % of.whole
-	if part > 0 or purse.free < one then
+	press = press - press % 1
+	press = press < PRESS_ONE and PRESS_ONE or press > PRESS_TOP and PRESS_TOP or press
+	local part = p.per_ms * (since < eighth and since or eighth) / hosts
+	part = (part - part % 1) * press / PRESS_ONE
+	part = (part - part % 1) / p.scale
+	part = part - part % 1
+	part = part - part % whole
+	if part > 0 or free < one then
 		return part
 	end
-	local turn = min(div(div(hosts * one, of.per_ms) * PRESS_ONE, press), LONG)
-	local left = 2 * (eighth - min(l.time - purse.ready, eighth))
-	return min(since, LONG) * eighth >= turn * min(left, eighth) and of.whole or 0
+	local whole_turn = min(div(div(hosts * one, p.per_ms) * PRESS_ONE, press), LONG)
+	local left = 2 * (eighth - min(l.time - p.ready, eighth))
+	return min(since, LONG) * eighth >= whole_turn * min(left, eighth) and whole or 0
 end
 
-local function grant(l, host, i, of, wants)
-	local eighth, purse = div(l.rule.lifetime, 8), l[i]
+-- Returns what is granted, and when the host was served, and wanted some, last.
+local function grant(l, p, wants, served, wanted)
+	local time, whole = l.time, p.whole
 
-	wants = within(wants, 0, of.capacity)
-	wants = div(wants + of.whole - 1, of.whole) * of.whole
-	if wants == 0 then
-		return 0
+	wants = wants < p.capacity and wants or p.capacity
+	if wants <= 0 then
+		return 0, served, wanted
 	end
-	if host[i].wanted < 0 or div(host[i].wanted, eighth) ~= div(l.time, eighth) then
-		purse.now_want = purse.now_want + 1
+	wants = wants + whole - 1
+	wants = wants - wants % whole
+	if wanted < 0 or div(wanted, l.eighth) ~= div(time, l.eighth) then
+		p.now_want = p.now_want + 1
 	end
-	host[i].wanted = l.time
-	if l.time < l.learning then
-		return 0
+	if time < l.learning then
+		return 0, served, time
 	end
-	local part = part_of(l, purse, of, l.time - host[i].served)
-	part = min(wants, part, div(purse.free, of.scale))
-	part = part - part % of.whole
+	local part, free = part_of(l, p, time - served), p.free / p.scale
+	free = free - free % 1
+	part = part < wants and part or wants
+	part = part < free and part or free
+	part = part - part % whole
 	if part == 0 then
-		return 0
+		return 0, served, time
 	end
-	purse.free = purse.free - part * of.scale
-	purse.ready = l.time
-	host[i].served = l.time
-	return part
+	p.free = p.free - part * p.scale
+	p.ready = time
+	return part, time, time
 end
 
-local function write_down(l, host, ask, i, of, is_known)
-	local quarter, purse = div(l.rule.lifetime, 4), l[i]
-	local now, before = div(l.time, quarter), div(host.time, quarter)
-	local held, most = within(ask.held[i], 0, of.capacity), host[i].out
-
+-- Returns what the host holds.
+local function write_down(l, p, now, before, held, back, most, is_known)
+	if held > p.capacity then
+		held = p.capacity
+	elseif held < 0 then
+		held = 0
+	end
 	if is_known and now - before < WINDOWS then
-		purse.out[before % WINDOWS] = max(purse.out[before % WINDOWS] - most, 0)
-		if l.time >= l.learning then
-			purse.free = purse.free + within(ask.back[i], 0, max(most - held, 0)) * of.scale
+		local i = before % WINDOWS + 1
+		local less = p[i] < most and p[i] or most
+		p[i], p.held = p[i] - less, p.held - less
+		if back > 0 and most > held and l.time >= l.learning then
+			p.free = p.free + min(back, most - held) * p.scale
 		end
 	end
-	purse.out[now % WINDOWS] = purse.out[now % WINDOWS] + held
-	clamp_free(purse, of)
+	local i = now % WINDOWS + 1
+	p[i], p.held = p[i] + held, p.held + held
+	clamp_free(p)
 	return held
 end
 
-local function serve(l, host, ask, of)
-	local now = div(l.time, div(l.rule.lifetime, 4)) % WINDOWS
-	local is_known, granted = host.life == ask.life, {}
-
-	for i = TOKENS, PROBES do
-		local held = write_down(l, host, ask, i, of[i], is_known)
-		if not is_known then
-			host[i].served = l.time - div(l.rule.lifetime, 8)
-			host[i].wanted = -1
-		end
-		granted[i] = grant(l, host, i, of[i], ask.wants[i])
-		l[i].out[now] = l[i].out[now] + granted[i]
-		host[i].out = held + granted[i]
+-- Returns what is granted, and of the host what it may hold, when it was served, and wanted some.
+local function serve(l, p, now, before, held, back, wants, most, served, wanted, is_known)
+	held = write_down(l, p, now, before, held, back, most, is_known)
+	if not is_known then
+		served, wanted = l.time - l.eighth, -1
 	end
-	host.life, host.number, host.time = ask.life, ask.number, l.time
-	return granted
+	local granted
+	granted, served, wanted = grant(l, p, wants, served, wanted)
+	if granted > 0 then
+		local i = now % WINDOWS + 1
+		p[i], p.held = p[i] + granted, p.held + granted
+	end
+	return granted, held + granted, served, wanted
 end
 
-local function tell(l, status, granted, of)
+local function tell(l, status, tokens_granted, probes_granted)
 	local tokens, probes = l[TOKENS], l[PROBES]
 	local sum, hosts = l.good + l.bad, hosts_that_want(tokens)
-	local keep = of[TOKENS].capacity
+	local keep = tokens.capacity
 
 	if hosts > 1 and tokens.free < 1000000 then
 		keep = max(div(keep, hosts), 1000)
 	end
-	return { status, l.epoch, l.rule.generation, l.rule.lifetime, l.time < l.learning and 1 or 0,
-		granted[TOKENS], granted[PROBES], keep,
+	return pack(ANSWER, status, l.epoch, l.rule.generation, l.rule.lifetime,
+		l.time < l.learning and 1 or 0, tokens_granted, probes_granted, keep,
 		max(tokens.now_want, tokens.wanted, probes.now_want, probes.wanted),
 		l.success < 0 and -1 or l.time - l.success,
-		sum == 0 and -1 or div(l.bad * WHOLE, sum) }
+		sum == 0 and -1 or div(l.bad * WHOLE, sum))
 end
 
 local function number(text, name)
 	local value = tonumber(text)
-	if not value or value ~= floor(value) or value < -1 or value > 9007199254740991 then
+	if not value or value % 1 ~= 0 or value < -1 or value > WHOLE_NUMBERS then
 		error({ err = 'ERR retrybudget: ' .. name .. ' is no number' })
 	end
 	return value
 end
 
-local function new_purse()
-	return { free = 0, ready = 0, now_want = 0, wanted = 0,
-		out = { [0] = 0, 0, 0, 0, 0, 0 } }
-end
-
--- The ledger of a label; where it is lost and its rule is not, a new one. nil and a status: no rule.
-local function find(key)
-	local text = redis.call('GET', key)
-	if text and #text == 272 then
+-- The ledger of a label, whose text that is; where it is lost and its rule is not, a new one. nil
+-- and a status: no rule.
+local function find(key, text)
+	if text and #text == LEDGER_BYTES then
 		return read_ledger(text)
 	end
-	text = redis.call('GET', key .. ':rule')
+	local name, count = string.gsub(key, ':ledger:', ':rule:', 1)
+	if count == 0 then
+		error({ err = 'ERR retrybudget: the key of no ledger' })
+	end
+	text = redis.call('GET', name)
 	if not text then
 		return nil, NO_RULE
 	end
 	local rule, i = {}, 0
 	for word in string.gmatch(text, '%d+') do
 		i = i + 1
-		rule[RULE[i]] = tonumber(word)
+		rule[RULE[i] or ''] = tonumber(word)
 	end
 	if i ~= #RULE then
 		return nil, FORGOTTEN
 	end
-	return { rule = rule, epoch = 0, clock = 0, time = 0, learning = 0, success = -1, good = 0,
-		bad = 0, new_purse(), new_purse() }
+	return measure({ rule = rule, epoch = 0, born = 0, clock = 0, time = 0, learning = 0,
+		success = -1, good = 0, bad = 0, new_purse(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		new_purse(0, 0, 0, 0, 0, 0, 0, 0, 0, 0) })
 end
 
--- KEYS: the label's, and its host's. ARGV: life, number, heard, epoch, generation; held, back and
--- wants of tokens (mt), the same of probes; good, bad, success_age. Returns struct ledger_answer in
--- its order, and the rule behind it if the host's is of another generation.
-local function sync(keys, args)
-	local l, status = find(keys[1])
-	if not l then
-		return { status }
-	end
-	local v = {}
-	for i = 1, 14 do
-		v[i] = number(args[i], 'argument ' .. i)
-	end
-	local ask = { life = v[1], number = v[2], heard = v[3], epoch = v[4], held = { v[6], v[9] },
-		back = { v[7], v[10] }, wants = { v[8], v[11] }, good = v[12], bad = v[13],
-		success_age = v[14] }
-	local now_us, host = clock(), read_host(redis.call('GET', keys[2]))
-	local of = { measure_of(l.rule, TOKENS), measure_of(l.rule, PROBES) }
-	local is_known = host.life == ask.life
+-- One of a batch. ask, host: packed. Returns the answer, and then what is to be written of the
+-- ledger, and of the host.
+local function sync_one(key, text, ask, known_host, now_us)
+	local l, status = known[key], nil
 
-	advance(l, of, div(now_us, 1000))
-	if mine[keys[1]] ~= l.epoch or l.epoch == 0 or ask.epoch > l.epoch or
-		(ask.epoch == l.epoch and is_known and ask.heard > host.number) then
-		learn(l, now_us, ask.epoch)
-		mine[keys[1]] = l.epoch
+	if l and l.turn == turn then
+		error({ err = 'ERR retrybudget: a ledger that stands there twice' })
 	end
-	local granted = { 0, 0 }
-	status = (is_known and ask.number <= host.number) and STALE or GOOD
+	if not l or l.text ~= text then
+		l, status = find(key, text)
+		if not l then
+			return pack('<d', status)
+		end
+		if not known[key] then
+			if known_count >= MANY then
+				known, known_count = {}, 0
+			end
+			known_count = known_count + 1
+		end
+		known[key] = l
+	end
+	l.text, l.turn = nil, turn -- until it is written
+	if #ask ~= ASK_BYTES then
+		error({ err = 'ERR retrybudget: a request that is none' })
+	end
+	local life, count, heard, epoch, generation, held, back, wants, held_probes, back_probes,
+		wants_probes, good, bad, success_age = unpack_bytes(ASK, ask)
+	-- What is no whole number leaves something; what is too large is cut where it is used.
+	if life % 1 + count % 1 + heard % 1 + epoch % 1 + generation % 1 + held % 1 + back % 1 + wants % 1 +
+		held_probes % 1 + back_probes % 1 + wants_probes % 1 + good % 1 + bad % 1 +
+		success_age % 1 ~= 0 or max(life, count, heard, epoch) > WHOLE_NUMBERS then
+		error({ err = 'ERR retrybudget: a request of numbers that are none' })
+	end
+	local host_life, host_count, host_time, host_born, out, served, wanted, out_probes,
+		served_probes, wanted_probes = read_host(known_host)
+	local is_known = host_life == life and host_born == l.born
+
+	advance(l, div(now_us, 1000))
+	if mine[key] ~= l.epoch or l.epoch == 0 or epoch > l.epoch or
+		(epoch == l.epoch and is_known and heard > host_count) then
+		learn(l, now_us, epoch)
+		mine[key] = l.epoch
+	end
+	local granted, granted_probes, host = 0, 0, nil
+	status = (is_known and count <= host_count) and STALE or GOOD
 	if status == GOOD then
-		note_outcomes(l, ask)
-		granted = serve(l, host, ask, of)
-		write_host(keys[2], host, l.rule.lifetime)
+		local now, before = div(l.time, l.quarter), div(host_time, l.quarter)
+		note_outcomes(l, good, bad, success_age)
+		granted, out, served, wanted = serve(l, l[TOKENS], now, before, held, back, wants,
+			out, served, wanted, is_known)
+		granted_probes, out_probes, served_probes, wanted_probes = serve(l, l[PROBES], now,
+			before, held_probes, back_probes, wants_probes, out_probes, served_probes,
+			wanted_probes, is_known)
+		host = pack(HOST, life, count, l.time, l.born, out, served, wanted, out_probes,
+			served_probes, wanted_probes)
 	end
-	write_ledger(keys[1], l)
-	local answer = tell(l, status, granted, of)
-	if v[5] ~= l.rule.generation then
-		for i = 1, #RULE do
-			answer[#answer + 1] = l.rule[RULE[i]]
+	local answer = tell(l, status, granted, granted_probes)
+	if generation ~= l.rule.generation then
+		local r = l.rule
+		answer = answer .. pack('<ddddddd', r.generation, r.capacity, r.floor, r.probe, r.hosts,
+			r.leased, r.lifetime)
+	end
+	return answer, l, host
+end
+
+-- KEYS: the host's, and those of the ledgers that it asks. ARGV: of each 14 numbers, packed as
+-- doubles: life, number, heard, epoch, generation; held, back and wants of tokens (mt), the same of
+-- probes; good, bad, success_age. Returns for each struct ledger_answer in its order, packed, and
+-- the rule behind it if the host's is of another generation.
+local function sync(keys, args)
+	if #keys < 2 or #args ~= #keys - 1 then
+		error({ err = 'ERR retrybudget: as many requests as ledgers' })
+	end
+	local now_us = clock()
+	local texts = call('MGET', unpack(keys, 2))
+	local hosts = call('HMGET', keys[1], unpack(keys, 2))
+	local answers, ledgers, records, written = {}, {}, { 'HSET', keys[1] }, {}
+
+	turn = turn + 1
+	for i = 1, #args do
+		local key, l, host = keys[i + 1], nil, nil
+		answers[i], l, host = sync_one(key, texts[i], args[i], hosts[i], now_us)
+		if l then
+			local text, n = text_of(l), #ledgers
+			ledgers[n + 1], ledgers[n + 2] = key, text
+			written[#written + 1] = l
+		end
+		if host then
+			local n = #records
+			records[n + 1], records[n + 2] = key, host
 		end
 	end
-	return answer
+	if #ledgers > 0 then
+		call('MSET', unpack(ledgers))
+		for i = 1, #written do
+			written[i].text = ledgers[2 * i]
+		end
+	end
+	if #records > 2 then
+		call(unpack(records))
+		call('PEXPIRE', keys[1], FORGET_HOST)
+	end
+	return answers
 end
 
 local function rule_of(args)
@@ -340,13 +431,13 @@ local function put_rule(key, rule)
 	for i = 1, #RULE do
 		words[i] = string.format('%.0f', rule[RULE[i]])
 	end
-	redis.call('SET', key .. ':rule', table.concat(words, ' '))
+	redis.call('SET', (string.gsub(key, ':ledger:', ':rule:', 1)), table.concat(words, ' '))
 end
 
 -- KEYS: the label's. ARGV: the rule, in the order of RULE. Returns the generation that holds: the
 -- rule's own, if it has replaced an older one.
 local function set(keys, args)
-	local rule, l = rule_of(args), find(keys[1])
+	local rule, l = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
 
 	if l and rule.generation <= l.rule.generation then
 		return l.rule.generation
@@ -357,26 +448,27 @@ local function set(keys, args)
 	end
 	local before = l.rule.lifetime
 	l.rule = rule
+	measure(l)
 	if before ~= rule.lifetime then
 		l.learning = max(l.learning, l.time + div(max(before, rule.lifetime), 4) * 5)
 	end
 	for i = TOKENS, PROBES do
+		local p = l[i]
 		if before ~= rule.lifetime then
-			local sum = held_by_all(l[i])
-			for j = 0, WINDOWS - 1 do
-				l[i].out[j] = 0
+			for j = 1, WINDOWS do
+				p[j] = 0
 			end
-			l[i].out[div(l.time, div(rule.lifetime, 4)) % WINDOWS] = sum
+			p[div(l.time, l.quarter) % WINDOWS + 1] = p.held
 		end
-		clamp_free(l[i], measure_of(rule, i))
+		clamp_free(p)
 	end
-	write_ledger(keys[1], l)
+	redis.call('SET', keys[1], text_of(l))
 	return rule.generation
 end
 
 -- The same from an agent that remembers a rule which the server has lost; nothing else is touched.
 local function restore(keys, args)
-	local l, status = find(keys[1])
+	local l, status = find(keys[1], redis.call('GET', keys[1]))
 
 	if l or status == FORGOTTEN then
 		return l and l.rule.generation or 0
@@ -387,14 +479,14 @@ end
 -- KEYS: the label's. Hosts that ask are told so, and forget the rule too.
 local function forget(keys)
 	redis.call('DEL', keys[1])
-	redis.call('SET', keys[1] .. ':rule', 'forgotten')
+	redis.call('SET', (string.gsub(keys[1], ':ledger:', ':rule:', 1)), 'forgotten')
 	return 1
 end
 
 -- KEYS: the label's. The rule, epoch, time, learning left (ms), success age, good, bad, and of each
 -- purse what is free, what is held and who wants some. Nothing, where there is no rule.
 local function show(keys)
-	local l = find(keys[1])
+	local l = find(keys[1], redis.call('GET', keys[1]))
 	if not l then
 		return {}
 	end
@@ -404,8 +496,8 @@ local function show(keys)
 	end
 	local more = { l.epoch, l.time, max(l.learning - l.time, 0),
 		l.success < 0 and -1 or l.time - l.success, l.good, l.bad,
-		div(l[TOKENS].free, 1000), held_by_all(l[TOKENS]), max(l[TOKENS].now_want, l[TOKENS].wanted),
-		div(l[PROBES].free, r.probe), held_by_all(l[PROBES]),
+		div(l[TOKENS].free, 1000), l[TOKENS].held, max(l[TOKENS].now_want, l[TOKENS].wanted),
+		div(l[PROBES].free, r.probe), l[PROBES].held,
 		max(l[PROBES].now_want, l[PROBES].wanted) }
 	for i = 1, #more do
 		told[#told + 1] = more[i]
@@ -413,17 +505,19 @@ local function show(keys)
 	return told
 end
 
--- KEYS: that of a host. Life, number, time of its last request, tokens and probes that it may hold.
+-- KEYS: that of a host, and of a ledger. Life, number, time of its last request, tokens and probes
+-- that it may hold.
 local function show_host(keys)
-	local h = read_host(redis.call('GET', keys[1]))
-	return { h.life, h.number, h.time, h[TOKENS].out, h[PROBES].out }
+	local life, count, time, _, out, _, _, out_probes = read_host(redis.call('HGET', keys[1], keys[2]))
+	return { life, count, time, out, out_probes }
 end
 
-local function register(name, call, flags)
+local function register(name, callee, flags)
 	redis.register_function({ function_name = 'retrybudget_1_' .. name, flags = flags,
 		callback = function(keys, args)
-			floor, max, min = math.floor, math.max, math.min
-			return call(keys, args)
+			max, min, call = math.max, math.min, redis.call
+			pack, unpack_bytes = struct.pack, struct.unpack
+			return callee(keys, args)
 		end })
 end
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One tick: look what the programs want, ask the ledgers whose turn it is (agent/asker.h), lend
  * what is held. */
-#include "agent/fleet.h"
+#include "agent/fleet_sync.h"
 
-#include <hiredis/hiredis.h>
-#include <string.h>
 #include <time.h>
 
 /* The stack is our own here, unlike in the shim. */
@@ -45,135 +43,9 @@ static int64_t lifetime_of(const struct fleet_label *label)
 	return label->rule.generation > 0 ? label->rule.lifetime * NS_PER_MS : 0;
 }
 
-static bool to_numbers(const struct redisReply *reply, int64_t *numbers, size_t most, size_t *count)
-{
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements > most)
-		return false;
-	*count = reply->elements;
-	for (size_t i = 0; i < *count; i++) {
-		if (reply->element[i]->type != REDIS_REPLY_INTEGER)
-			return false;
-		numbers[i] = reply->element[i]->integer;
-	}
-	return true;
-}
-
-static void on_restored(void *arg, const struct redisReply *reply)
-{
-	struct fleet_label *label = arg;
-
-	if (reply && reply->type == REDIS_REPLY_ERROR)
-		link_note(label->link, link_state_of(reply->str), reply->str);
-}
-
-/* The server has lost the rule that all hosts know. */
-static void restore_rule(struct fleet_label *label)
-{
-	struct wire_call call;
-
-	if (label->rule.generation == 0 ||
-	    !wire_begin(&call, "retrybudget_1_restore", label->fleet->config.fleet.prefix,
-	                label->label, NULL))
-		return;
-	wire_rule(&call, &label->rule);
-	(void)link_call(label->link, on_restored, label, call.count, call.argv, call.lengths);
-}
-
-/* Tells, once for each change, that this host's programs take from the reserve what the bound does
- * not count. */
-static void set_rule(struct fleet_label *label, const struct fleet_rule *rule)
-{
-	const struct config *config = &label->fleet->config;
-	char before[FLEET_DIFFERS];
-
-	label->rule = *rule;
-	memcpy(before, label->differs, sizeof(before));
-	*label->differs = '\0';
-	for (int i = 0; i < config->policy_count; i++)
-		if (config->policies[i].leased && strcmp(config->labels[i], label->label) == 0)
-			(void)fleet_differs(rule, &config->policies[i], label->differs);
-	if (strcmp(before, label->differs) != 0)
-		fprintf(stderr,
-		        "retrybudgetd: event=fleet-differs label=%s keys=%s generation=%lld\n",
-		        label->label, *label->differs ? label->differs : "none",
-		        (long long)rule->generation);
-}
-
-static void take(struct fleet_label *label, const struct ledger_answer *answer, int64_t now)
-{
-	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
-		return;
-	label->granted += within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST);
-	label->answered_at = now;
-	fleet_set_word(label, answer->learning ? FLEET_LEARNING : FLEET_GOOD);
-}
-
-static void lend(struct fleet_label *label, int64_t now);
-
-static void on_answer(void *arg, const struct redisReply *reply)
-{
-	struct fleet_label *label = arg;
-	struct ledger_answer answer;
-	struct fleet_rule rule;
-	int64_t numbers[32], now = fleet_now(), took = now - label->asker.holder.asked;
-	size_t count = 0;
-	bool has_rule = false;
-
-	if (!reply) {
-		label->lost++;
-		holder_lose(&label->asker.holder);
-		return;
-	}
-	if (reply->type == REDIS_REPLY_ERROR) {
-		enum link_state state = link_state_of(reply->str);
-
-		holder_lose(&label->asker.holder);
-		label->lost++;
-		/* Behind a name there may be another server by now. */
-		if (state == LINK_READONLY || state == LINK_PASSWORD || state == LINK_LOADING)
-			link_fail(label->link, state, reply->str);
-		else
-			link_note(label->link, state, reply->str);
-		return;
-	}
-	if (!to_numbers(reply, numbers, sizeof(numbers) / sizeof(*numbers), &count) ||
-	    !wire_answer(numbers, count, &answer, &rule, &has_rule)) {
-		holder_lose(&label->asker.holder);
-		link_note(label->link, LINK_STRANGE, "an answer that is none");
-		return;
-	}
-	label->link->streak = 0;
-	link_note(label->link, took > label->fleet->config.fleet.sync ? LINK_SLOW : LINK_UP, "");
-	if (has_rule)
-		set_rule(label, &rule);
-	take(label, &answer, now);
-	if (answer.status == LEDGER_NO_RULE) {
-		fleet_set_word(label, FLEET_NO_RULE);
-		restore_rule(label);
-	} else if (answer.status == LEDGER_FORGOTTEN) {
-		fleet_set_word(label, FLEET_FORGOTTEN);
-		set_rule(label, &(struct fleet_rule) { 0 });
-	}
-	lend(label, now);
-}
-
-static void ask(struct fleet_label *label, const struct demand_label *demand, int64_t now)
-{
-	struct fleet *fleet = label->fleet;
-	struct ledger_ask ask;
-	struct wire_call call;
-
-	asker_ask(&label->asker, demand->waiting, now, &ask);
-	label->requests++;
-	if (!wire_sync(&call, fleet->config.fleet.prefix, label->label, fleet->host, &ask,
-	               label->rule.generation) ||
-	    !link_call(label->link, on_answer, label, call.count, call.argv, call.lengths))
-		holder_lose(&label->asker.holder);
-}
-
 /* All cells of the label get their part of what is held now. A host that holds nothing, or does
  * not know its part, lives by the reserve. */
-static void lend(struct fleet_label *label, int64_t now)
+void fleet_lend(struct fleet_label *label, int64_t now)
 {
 	struct holder *holder = &label->asker.holder;
 	struct lease_grant grant;
@@ -224,8 +96,8 @@ static void tend(struct fleet_label *label, int64_t now)
 	asker_note(&label->asker, &seen, now);
 	if (label->word != FLEET_SELF && !gave_up(label, now) && label->link->is_ready &&
 	    asker_is_due(&label->asker, label->word == FLEET_GOOD, lifetime_of(label), now))
-		ask(label, demand, now);
-	lend(label, now);
+		sync_add(label, demand->waiting, now);
+	fleet_lend(label, now);
 }
 
 void fleet_tick(evutil_socket_t fd, short what, void *arg)
@@ -241,6 +113,9 @@ void fleet_tick(evutil_socket_t fd, short what, void *arg)
 	if (demand_round(&fleet->demand, now))
 		for (size_t i = 0; i < fleet->label_count; i++)
 			tend(&fleet->labels[i], now);
+	/* What goes back is off the cells now. */
+	for (size_t i = 0; i < fleet->link_count; i++)
+		sync_send(fleet, i);
 	/* In trouble programs are looked at twice a sync, so that a success is soon told. */
 	for (size_t i = 0; i < fleet->label_count; i++)
 		is_troubled |= fleet->labels[i].asker.is_troubled;

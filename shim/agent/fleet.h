@@ -29,6 +29,7 @@ enum fleet_word {
 };
 
 struct fleet;
+struct fleet_batch;
 
 struct fleet_label {
 	struct fleet *fleet;
@@ -51,6 +52,7 @@ struct fleet {
 	struct demand demand;
 	struct fleet_link links[SERVERS_MOST];
 	size_t link_count;
+	struct fleet_batch *batches[SERVERS_MOST]; /* fleet_sync.c: what a round will ask of each */
 	struct fleet_label *labels;
 	size_t label_count;
 	uint64_t random;
@@ -62,6 +64,9 @@ struct fleet {
 bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
                  bool *is_wanted);
 void fleet_end(struct fleet *fleet);
+
+/* fleet.c: the cells of a label get their part of what is held now. */
+void fleet_lend(struct fleet_label *label, int64_t now);
 
 /* fleet.c: what its timer does, with the fleet as its argument. */
 void fleet_tick(evutil_socket_t fd, short what, void *fleet);

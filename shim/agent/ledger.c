@@ -83,9 +83,13 @@ static void advance(struct ledger *ledger, int64_t clock)
 /* Rule 6. An epoch is younger than every other that anybody has heard of. */
 static void learn(struct ledger *ledger, int64_t clock_us, int64_t heard_of)
 {
-	if (ledger->epoch == 0)
-		ledger->success = -1;
+	const bool is_new = ledger->epoch == 0;
+
 	ledger->epoch = greater(clock_us, greater(ledger->epoch, heard_of) + 1);
+	if (is_new) {
+		ledger->success = -1;
+		ledger->born = ledger->epoch;
+	}
 	ledger->learning = ledger->time + ledger->rule.lifetime / 4 * 5;
 	for (int i = 0; i < PURSES; i++)
 		ledger->purse[i].free = 0;
@@ -172,10 +176,9 @@ static int64_t write_down(struct ledger *ledger, struct ledger_host *host,
 }
 
 static void serve(struct ledger *ledger, struct ledger_host *host, const struct ledger_ask *ask,
-                  struct ledger_answer *answer)
+                  bool is_known, struct ledger_answer *answer)
 {
 	const int64_t now = ledger->time / (ledger->rule.lifetime / 4) % LEDGER_WINDOWS;
-	const bool is_known = host->life == ask->life;
 
 	for (int i = 0; i < PURSES; i++) {
 		int64_t held = write_down(ledger, host, ask, i, is_known);
@@ -189,6 +192,7 @@ static void serve(struct ledger *ledger, struct ledger_host *host, const struct 
 		host->purse[i].out = held + answer->grant[i];
 	}
 	host->life = ask->life;
+	host->born = ledger->born;
 	host->number = ask->number;
 	host->time = ledger->time;
 }
@@ -215,7 +219,8 @@ static void tell(const struct ledger *ledger, struct ledger_answer *answer)
 void ledger_sync(struct ledger *ledger, struct ledger_host *host, const struct ledger_ask *ask,
                  int64_t clock_us, bool remembers, struct ledger_answer *answer)
 {
-	const bool is_known = host->life == ask->life;
+	/* A record of a ledger that was lost, by whose time it was written, says nothing here. */
+	const bool is_known = host->life == ask->life && host->born == ledger->born;
 
 	*answer = (struct ledger_answer) { .status = LEDGER_NO_RULE };
 	if (ledger->rule.generation == 0)
@@ -227,7 +232,7 @@ void ledger_sync(struct ledger *ledger, struct ledger_host *host, const struct l
 	answer->status = is_known && ask->number <= host->number ? LEDGER_STALE : LEDGER_GOOD;
 	if (answer->status == LEDGER_GOOD) {
 		note_outcomes(ledger, ask);
-		serve(ledger, host, ask, answer);
+		serve(ledger, host, ask, is_known, answer);
 	}
 	tell(ledger, answer);
 }

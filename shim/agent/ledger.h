@@ -57,6 +57,7 @@ struct purse {
 struct ledger {
 	struct fleet_rule rule;
 	int64_t epoch;     /* of this memory; 0: none */
+	int64_t born;      /* the first of its epochs: tells it from a ledger that was lost */
 	int64_t clock;     /* ms: as it was read last */
 	int64_t time;      /* ms that have passed, by rule 5 */
 	int64_t learning;  /* until that time */
@@ -70,6 +71,7 @@ struct ledger_host {
 	int64_t life;   /* which run of its agent; 0: unknown */
 	int64_t number; /* of its last request */
 	int64_t time;   /* when that came */
+	int64_t born;   /* of the ledger that wrote this: another one's is not believed */
 	struct {
 		int64_t out;    /* it may hold */
 		int64_t served; /* time when it got something last */

@@ -139,14 +139,13 @@ static void take_keys(const redisReply *keys, const char *start,
 			found(arg, keys->element[i]->str + strlen(start));
 }
 
-bool fleet_ask_hosts(struct fleet_server *server, const char *prefix, const char *label,
+bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,
                      void (*found)(void *arg, const char *host), void *arg)
 {
 	char start[WIRE_KEY], pattern[2 * WIRE_KEY], cursor[32] = "0";
 	redisReply *reply;
 
-	snprintf(start, sizeof(start), "%s:{%s}:host:", prefix, label);
-	if (!pattern_of(pattern, sizeof(pattern), start))
+	if (!wire_key(start, prefix, WIRE_HOST, "") || !pattern_of(pattern, sizeof(pattern), start))
 		return complain(server, "too long a name");
 	do {
 		reply =

@@ -29,9 +29,9 @@ void fleet_ask_close(struct fleet_server *server);
 int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t *numbers,
               int most);
 
-/* Calls back for each host that the ledger knows, with the name. False, told on stderr: it cannot
+/* Calls back for each host that the server knows, with the name. False, told on stderr: it cannot
  * be asked. */
-bool fleet_ask_hosts(struct fleet_server *server, const char *prefix, const char *label,
+bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,
                      void (*found)(void *arg, const char *host), void *arg);
 
 #endif

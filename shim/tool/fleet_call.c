@@ -20,39 +20,26 @@ void wire_number(struct wire_call *call, int64_t number)
 	add(call, text);
 }
 
-static bool key_of(char *key, const char *prefix, const char *label, const char *host)
+bool wire_key(char *key, const char *prefix, enum wire_kind kind, const char *name)
 {
-	int n = host ? snprintf(key, WIRE_KEY, "%s:{%s}:host:%s", prefix, label, host)
-	             : snprintf(key, WIRE_KEY, "%s:{%s}", prefix, label);
+	static const char *const kinds[] = { [WIRE_LEDGER] = "ledger", [WIRE_HOST] = "host" };
+	int n = snprintf(key, WIRE_KEY, "{%s}:%s:%s", prefix, kinds[kind], name);
 
 	return n > 0 && n < WIRE_KEY;
 }
 
-bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *label,
-                const char *host)
+bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *host,
+                const char *label)
 {
 	call->count = 0;
-	if (!key_of(call->keys[0], prefix, label, NULL) ||
-	    (host && !key_of(call->keys[1], prefix, label, host)))
+	if (!wire_key(call->keys[0], prefix, WIRE_LEDGER, label) ||
+	    (host && !wire_key(call->keys[1], prefix, WIRE_HOST, host)))
 		return false;
 	add(call, "FCALL");
 	add(call, function);
 	add(call, host ? "2" : "1");
-	add(call, call->keys[0]);
 	if (host)
 		add(call, call->keys[1]);
-	return true;
-}
-
-bool wire_begin_host(struct wire_call *call, const char *function, const char *prefix,
-                     const char *label, const char *host)
-{
-	call->count = 0;
-	if (!key_of(call->keys[0], prefix, label, host))
-		return false;
-	add(call, "FCALL");
-	add(call, function);
-	add(call, "1");
 	add(call, call->keys[0]);
 	return true;
 }

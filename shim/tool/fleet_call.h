@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define WIRE_WORDS 24
+#define WIRE_WORDS 12
 #define WIRE_KEY   256
 
 /* Words of a command. argv points into the rest: it must not be moved. */
@@ -19,13 +19,15 @@ struct wire_call {
 	char numbers[WIRE_WORDS][24];
 };
 
-/* FCALL of a function on a label; host: its key too, NULL: without. Returns false where a name is
- * too long. */
-bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *label,
-                const char *host);
-/* The same with the key of the host alone. */
-bool wire_begin_host(struct wire_call *call, const char *function, const char *prefix,
-                     const char *label, const char *host);
+enum wire_kind { WIRE_LEDGER, WIRE_HOST };
+
+/* Keys of one prefix share a slot. key: WIRE_KEY bytes. Returns false where a name is too long. */
+bool wire_key(char *key, const char *prefix, enum wire_kind kind, const char *name);
+
+/* FCALL of a function on a host, if it is not NULL, and a label. Returns false where a name is too
+ * long. */
+bool wire_begin(struct wire_call *call, const char *function, const char *prefix, const char *host,
+                const char *label);
 void wire_number(struct wire_call *call, int64_t number);
 void wire_rule(struct wire_call *call, const struct fleet_rule *rule);
 

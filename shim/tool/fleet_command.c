@@ -102,7 +102,7 @@ static int look(struct asking *asking, struct fleet_server *server, const char *
 {
 	struct wire_call call;
 
-	if (!wire_begin(&call, "retrybudget_1_show", asking->config.fleet.prefix, label, NULL))
+	if (!wire_begin(&call, "retrybudget_1_show", asking->config.fleet.prefix, NULL, label))
 		return -1;
 	return fleet_ask(server, &call, numbers, FLEET_SHOWN);
 }
@@ -176,8 +176,8 @@ static int set(struct asking *asking, char **words, int count)
 		                       numbers[4], numbers[5], numbers[6] };
 	if (!fleet_set_rule(&asking->config, policy, &before, words, count, &rule))
 		return EXIT_USAGE;
-	if (!wire_begin(&call, "retrybudget_1_set", asking->config.fleet.prefix, asking->label,
-	                NULL))
+	if (!wire_begin(&call, "retrybudget_1_set", asking->config.fleet.prefix, NULL,
+	                asking->label))
 		return 1;
 	wire_rule(&call, &rule);
 	if (fleet_ask(server, &call, numbers, 1) != 1)
@@ -203,8 +203,8 @@ static int forget(struct asking *asking)
 	int64_t done;
 
 	if (!server ||
-	    !wire_begin(&call, "retrybudget_1_forget", asking->config.fleet.prefix, asking->label,
-	                NULL) ||
+	    !wire_begin(&call, "retrybudget_1_forget", asking->config.fleet.prefix, NULL,
+	                asking->label) ||
 	    fleet_ask(server, &call, &done, 1) != 1)
 		return 1;
 	printf(

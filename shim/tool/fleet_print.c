@@ -120,7 +120,7 @@ bool fleet_print_hosts(struct fleet_server *server, const char *prefix, const ch
 	struct hosts hosts = { 0 };
 	int64_t numbers[FLEET_HOST_SHOWN], held = 0;
 	struct wire_call call;
-	bool good = fleet_ask_hosts(server, prefix, label, add_host, &hosts) && !hosts.failed;
+	bool good = fleet_ask_hosts(server, prefix, add_host, &hosts) && !hosts.failed;
 
 	if (good && hosts.count > 0) {
 		qsort(hosts.names, hosts.count, sizeof(*hosts.names), by_name);
@@ -129,7 +129,7 @@ bool fleet_print_hosts(struct fleet_server *server, const char *prefix, const ch
 	for (size_t i = 0; good && i < hosts.count; i++) {
 		const char *name = hosts.names[i];
 
-		if (!wire_begin_host(&call, "retrybudget_1_show_host", prefix, label, name))
+		if (!wire_begin(&call, "retrybudget_1_show_host", prefix, name, label))
 			continue;
 		good = fleet_ask(server, &call, numbers, FLEET_HOST_SHOWN) == FLEET_HOST_SHOWN;
 		/* A name out of the server, not of ours. */

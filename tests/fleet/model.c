@@ -5,7 +5,8 @@
  *   set RULE             as retrybudget_1_set takes it: prints the generation that holds
  *   sync US HOST ASK     at a clock, as retrybudget_1_sync takes it: prints the answer
  *   forget               the server is another one
- *   flush                the ledger is lost, and its rule kept
+ *   flush                the ledger is lost, and what is known of hosts, and the rule is kept
+ *   evict                the ledger alone is lost
  */
 #include "agent/ledger.h"
 
@@ -80,11 +81,12 @@ static bool obey(const char *line)
 		remembers = false;
 		return true;
 	}
-	if (strncmp(line, "flush", 5) == 0) {
+	if (strncmp(line, "flush", 5) == 0 || strncmp(line, "evict", 5) == 0) {
 		struct fleet_rule rule = ledger.rule;
 
 		memset(&ledger, 0, sizeof(ledger));
-		memset(hosts, 0, sizeof(hosts));
+		if (*line == 'f')
+			memset(hosts, 0, sizeof(hosts));
 		return ledger_set(&ledger, &rule);
 	}
 	return false;

@@ -3,6 +3,8 @@
 
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -11,12 +13,26 @@ import redis
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBRARY = os.path.join(HERE, "../../conf/fleet/retrybudget.lua")
-PREFIX = "retrybudget:"
+PREFIX = "retrybudget"
 WAIT = 10  # seconds for a server to answer
 
 
-def key(label, host=None):
-    return f"{PREFIX}{{{label}}}" + (f":host:{host}" if host else "")
+def key(label):
+    return f"{{{PREFIX}}}:ledger:{label}"
+
+
+def host_key(host):
+    return f"{{{PREFIX}}}:host:{host}"
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def numbers(answer):
+    return [int(number) for number in struct.unpack(f"<{len(answer) // 8}d", answer)]
 
 
 def library(clock=None):
@@ -57,6 +73,13 @@ class Server:
 
     def call(self, function, keys, *args):
         return self.client.execute_command("FCALL", f"retrybudget_1_{function}", len(keys), *keys, *args)
+
+    def sync(self, host, asks, client=None):
+        """asks: of each label 14 numbers. Returns the numbers of each answer."""
+        answers = (client or self.client).execute_command(
+            "FCALL", "retrybudget_1_sync", len(asks) + 1, host_key(host), *map(key, asks),
+            *(struct.pack("<14d", *ask) for ask in asks.values()))
+        return [numbers(answer) for answer in answers]
 
     def kill(self):
         self.process.kill()

@@ -3,39 +3,46 @@
 #include "agent/fleet_wire.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
-static struct wire_call call;
+static struct wire_batch batch;
+
+/* As doubles, the lowest byte first; this test runs on machines that have them so. */
+static double number_of(const unsigned char *bytes, int i)
+{
+	double value;
+
+	memcpy(&value, bytes + (size_t)i * 8, sizeof(value));
+	return value;
+}
 
 Test(fleet_wire, a_request_says_all_in_the_order_of_the_library)
 {
-	static const char *const words[] = { "FCALL",
-		                             "retrybudget_1_sync",
-		                             "2",
-		                             "rb:{db}",
-		                             "rb:{db}:host:h1",
-		                             "1",
-		                             "2",
-		                             "3",
-		                             "4",
-		                             "9",
-		                             "5",
-		                             "7",
-		                             "-1",
-		                             "6",
-		                             "8",
-		                             "10",
-		                             "11",
-		                             "12",
-		                             "13" };
+	static const char *const words[] = {
+		"FCALL",        "retrybudget_1_sync", "3",
+		"{rb}:host:h1", "{rb}:ledger:db",     "{rb}:ledger:web"
+	};
+	static const double said[] = { 1, 2, 3, 4, 9, 5, 7, -1, 6, 8, 10, 11, 12, 13 };
 	const struct ledger_ask ask = { 1, 2, 3, 4, { 5, 6 }, { 7, 8 }, { -1, 10 }, 11, 12, 13 };
+	const struct ledger_ask other = { .life = INT64_MAX, .success_age = -1 };
 
-	cr_assert(wire_sync(&call, "rb", "db", "h1", &ask, 9));
-	cr_assert_eq(call.count, (int)(sizeof(words) / sizeof(*words)));
-	for (int i = 0; i < call.count; i++) {
-		cr_assert_str_eq(call.argv[i], words[i]);
-		cr_assert_eq(call.lengths[i], strlen(words[i]));
+	cr_assert(wire_batch(&batch, "rb", "h1"));
+	cr_assert(wire_batch_add(&batch, "rb", "db", &ask, 9));
+	cr_assert(wire_batch_add(&batch, "rb", "web", &other, 0));
+	wire_batch_end(&batch);
+	cr_assert_eq(batch.count, 8);
+	for (int i = 0; i < 6; i++) {
+		cr_assert_eq(batch.lengths[i], strlen(words[i]));
+		cr_assert_arr_eq(batch.argv[i], words[i], batch.lengths[i]);
 	}
+	for (int i = 0; i < WIRE_ASK; i++)
+		cr_assert_eq(number_of(batch.asks[0], i), said[i]);
+	cr_assert_eq(batch.argv[6], (const char *)batch.asks[0]);
+	cr_assert_eq(batch.lengths[7], sizeof(batch.asks[1]));
+	cr_assert_eq(number_of(batch.asks[1], 0), 9007199254740991.0,
+	             "no more than a double holds");
+	cr_assert_eq(number_of(batch.asks[1], 13), -1);
 }
 
 Test(fleet_wire, a_name_that_is_too_long_is_not_cut)
@@ -45,23 +52,44 @@ Test(fleet_wire, a_name_that_is_too_long_is_not_cut)
 
 	memset(label, 'x', sizeof(label) - 1);
 	label[sizeof(label) - 1] = '\0';
-	cr_assert_not(wire_sync(&call, "rb", label, "h", &ask, 0));
+	cr_assert_not(wire_batch(&batch, "rb", label));
+	cr_assert(wire_batch(&batch, "rb", "h"));
+	cr_assert_not(wire_batch_add(&batch, "rb", label, &ask, 0));
+	cr_assert_eq(batch.labels, 0);
+}
+
+Test(fleet_wire, a_request_has_room_for_all_labels_and_no_more)
+{
+	const struct ledger_ask ask = { 0 };
+
+	cr_assert(wire_batch(&batch, "rb", "h"));
+	for (int i = 0; i < CONFIG_POLICIES; i++)
+		cr_assert(wire_batch_add(&batch, "rb", "x", &ask, 0));
+	cr_assert_not(wire_batch_add(&batch, "rb", "x", &ask, 0));
+	wire_batch_end(&batch);
+	cr_assert_eq(batch.count, 4 + 2 * CONFIG_POLICIES);
+}
+
+static struct ledger_answer answer;
+static struct fleet_rule rule;
+static bool has_rule;
+
+static bool read_back(const double *numbers, size_t count)
+{
+	return wire_answer((const char *)numbers, count * 8, &answer, &rule, &has_rule);
 }
 
 Test(fleet_wire, an_answer_is_read_with_its_rule_or_without)
 {
-	const int64_t numbers[18] = { 0,  1,  2, 3,      1,    5000,  1, 7,      8,
-		                      -1, 10, 2, 100000, 1000, 10000, 5, 900000, 20000 };
-	struct ledger_answer answer;
-	struct fleet_rule rule;
-	bool has_rule;
+	const double numbers[18] = { 0,  1,  2, 3,      1,    5000,  1, 7,      8,
+		                     -1, 10, 2, 100000, 1000, 10000, 5, 900000, 20000 };
 
-	cr_assert(wire_answer(numbers, 11, &answer, &rule, &has_rule));
+	cr_assert(read_back(numbers, 11));
 	cr_assert_not(has_rule);
 	cr_assert_eq(answer.grant[PURSE_TOKENS], 5000);
 	cr_assert_eq(answer.success_age, -1);
 	cr_assert_eq(answer.failing, 10);
-	cr_assert(wire_answer(numbers, 18, &answer, &rule, &has_rule));
+	cr_assert(read_back(numbers, 18));
 	cr_assert(has_rule);
 	cr_assert_eq(rule.generation, 2);
 	cr_assert_eq(rule.lifetime, 20000);
@@ -69,18 +97,24 @@ Test(fleet_wire, an_answer_is_read_with_its_rule_or_without)
 
 Test(fleet_wire, what_is_no_answer_is_none)
 {
-	int64_t numbers[18] = { 0, 1, 2, 3, 1, 5000, 1, 7, 8, -1, 10, 2 };
-	struct ledger_answer answer;
-	struct fleet_rule rule;
-	bool has_rule;
+	static const double strange[] = {
+		NAN, INFINITY, -INFINITY, 0.5, 1e300, 9007199254740992.0
+	};
+	double numbers[18] = { 0, 1, 2, 3, 1, 5000, 1, 7, 8, -1, 10, 2 };
 
-	cr_assert_not(wire_answer(numbers, 0, &answer, &rule, &has_rule));
-	cr_assert_not(wire_answer(numbers, 1, &answer, &rule, &has_rule));
-	cr_assert_not(wire_answer(numbers, 12, &answer, &rule, &has_rule));
-	cr_assert_not(wire_answer(numbers, 18, &answer, &rule, &has_rule), "a rule out of range");
+	cr_assert_not(read_back(numbers, 0));
+	cr_assert_not(read_back(numbers, 1));
+	cr_assert_not(read_back(numbers, 12));
+	cr_assert_not(wire_answer((const char *)numbers, 87, &answer, &rule, &has_rule));
+	cr_assert_not(read_back(numbers, 18), "a rule out of range");
+	for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++) {
+		numbers[5] = strange[i];
+		cr_assert_not(read_back(numbers, 11), "%g is taken", strange[i]);
+	}
+	numbers[5] = 0;
 	numbers[0] = 7;
-	cr_assert_not(wire_answer(numbers, 11, &answer, &rule, &has_rule));
+	cr_assert_not(read_back(numbers, 11));
 	numbers[0] = LEDGER_NO_RULE;
-	cr_assert(wire_answer(numbers, 1, &answer, &rule, &has_rule));
+	cr_assert(read_back(numbers, 1));
 	cr_assert_eq(answer.status, LEDGER_NO_RULE);
 }
