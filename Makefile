@@ -396,6 +396,10 @@ bench: ## measure the cost and the effect, bare against shim in one run
 	@scripts/bench
 	@scripts/bench-peers $(B) && cat $(B)/bench-peers.md
 
+fleet-results: all daemon $(FLEET) ## what one Redis carries, and a fleet simulated: tests/fleet/RESULTS.md
+	@scripts/install-deps fleet
+	@tests/fleet/capacity --write tests/fleet/RESULTS.md
+
 results: bench ## the same, written to tests/bench/RESULTS.md
 	@scripts/bench-results $(B)
 
