@@ -25,11 +25,13 @@
 #include <unistd.h>
 
 #define SECOND INT64_C(1000000000)
+#define TURN   64 /* before anything else is looked at: those that it resets come again at once */
 #define MOST   65536
 
 static int queue[MOST];
 static unsigned int head, tail;
 static int64_t arrivals[MOST]; /* a ring of the last ones */
+static long oldest;            /* of those within a second */
 static long arrived, answered, most, collapses;
 static int64_t first_at, down_until;
 
@@ -51,12 +53,12 @@ static void reset(int fd)
 
 static void arrive(int fd, long edge, int64_t now)
 {
-	long within = 0;
+	long within;
 
 	arrivals[arrived++ % MOST] = now;
-	while (within < arrived && within < MOST &&
-	       arrivals[(arrived - 1 - within) % MOST] > now - SECOND)
-		within++;
+	while (arrived - oldest > MOST || arrivals[oldest % MOST] <= now - SECOND)
+		oldest++;
+	within = arrived - oldest;
 	if (within > most)
 		most = within;
 	if (within > edge && now >= down_until) {
@@ -133,8 +135,10 @@ int main(int argc, char **argv)
 		if (head == tail && due < now) /* it saves nothing up */
 			due = now;
 		if (wanted[0].revents)
-			while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >=
-			       0)
+			for (int i = 0;
+			     i < TURN && (fd = accept4(listener, NULL, NULL,
+			                               SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;
+			     i++)
 				arrive(fd, edge, now);
 		if (wanted[1].revents)
 			obey();
