@@ -98,11 +98,11 @@ TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 # What the daemon shares with the command: finding processes and reading their regions.
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%.c), \
 	      $(wildcard shim/agent/*.c))) \
-	      $(patsubst %,$(B)/obj/shim/tool/%.o,chunk_file family fleet_call fleet_differs \
-	      fleet_password fleet_rule maps processes region_file snapshot)
+	      $(patsubst %,$(B)/obj/shim/tool/%.o,asker chunk_file fair family fleet_call fleet_differs \
+	      fleet_password fleet_rule holder ledger maps processes region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/asker agent/fleet_wire agent/holder \
-	      agent/ledger tool/fleet_call tool/fleet_differs tool/fleet_rule)
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire tool/asker tool/fair tool/fleet_call \
+	      tool/fleet_differs tool/fleet_rule tool/holder tool/ledger)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))

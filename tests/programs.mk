@@ -89,7 +89,7 @@ $(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) $(B)/obj/shim/sys/random.o Makefile
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^)
 # A daemon without a server: what of the daemon is on this side of it.
 LENDER := $(B)/agent/lender
-$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,agent/fair agent/host_demand agent/lending \
+$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/host_demand agent/lending \
 	   tool/chunk_file tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)

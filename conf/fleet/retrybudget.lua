@@ -5,7 +5,7 @@
 --
 --     redis-cli -x FUNCTION LOAD REPLACE <retrybudget.lua
 --
--- The rules stand in shim/agent/ledger.h, and shim/agent/ledger.c is this file in C, function by
+-- The rules stand in shim/tool/ledger.h, and shim/tool/ledger.c is this file in C, function by
 -- function; tests/fleet/agree plays the same traces through both. All numbers are integers that a
 -- double holds exactly. Keys of one prefix share a slot: {PREFIX}:ledger:LABEL, {PREFIX}:rule:LABEL
 -- and {PREFIX}:host:HOST, a hash with what is known of the host, by the key of each ledger.

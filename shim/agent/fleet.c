@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One tick: look what the programs want, ask the ledgers whose turn it is (agent/asker.h), lend
+/* One tick: look what the programs want, ask the ledgers whose turn it is (tool/asker.h), lend
  * what is held. */
 #include "agent/fleet_sync.h"
 

@@ -7,10 +7,10 @@
 #ifndef RETRYBUDGET_AGENT_FLEET_H
 #define RETRYBUDGET_AGENT_FLEET_H
 
-#include "agent/asker.h"
 #include "agent/fleet_link.h"
 #include "agent/fleet_wire.h"
 #include "agent/host_demand.h"
+#include "tool/asker.h"
 #include "tool/fleet_differs.h"
 
 #include <stdio.h>

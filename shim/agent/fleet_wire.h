@@ -4,9 +4,9 @@
 #ifndef RETRYBUDGET_AGENT_FLEET_WIRE_H
 #define RETRYBUDGET_AGENT_FLEET_WIRE_H
 
-#include "agent/ledger.h"
 #include "config/config.h"
 #include "tool/fleet_call.h"
+#include "tool/ledger.h"
 
 #define WIRE_BATCH CONFIG_POLICIES /* labels in one request */
 #define WIRE_ASK   14              /* numbers */

@@ -12,11 +12,6 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-/* A cell is in use for so long after its last attempt, and waits for so long after its last retry,
- * or what asked for one. */
-#define IN_USE  (600 * NS_PER_S)
-#define WAITING (60 * NS_PER_S)
-
 #define FIRST_ROOM 64
 
 bool demand_start(struct demand *demand, const struct config *config)
@@ -160,12 +155,6 @@ static bool is_recent(int64_t at, int64_t within, int64_t mono)
 	return at > 0 && mono - at < within;
 }
 
-/* Tokens that a cell may claim for so long. */
-static int64_t cap(int64_t per_second, int64_t time)
-{
-	return (int64_t)((double)per_second * (double)time / NS_PER_S);
-}
-
 /* When the last success was, of those that were counted since the round before. */
 static int64_t success_at(const struct visit *visit, const struct destination *of)
 {
@@ -187,8 +176,8 @@ static void note_growth(struct visit *visit, struct demand_cell *cell, const str
 	if (!place)
 		return;
 	before = &visit->demand->before[place - 1];
-	cell->wants =
-	    lesser(grown(cell->retries, before->retries), cap(DEMAND_CELL_MOST, visit->time));
+	cell->wants = lesser(grown(cell->retries, before->retries),
+	                     demand_most(DEMAND_CELL_MOST, visit->time));
 	/* Each is a claim, and may be any number. */
 	label->throttled = later(label->throttled, grown(cell->throttled, before->throttled));
 	label->failures = later(label->failures, grown(cell->failures, before->failures));
@@ -243,8 +232,8 @@ static void add_cell(struct visit *visit, const struct family *family, int at, u
 	cell->throttled = LOAD(of->tally.avoided);
 	cell->successes = sum(of->tally.answered);
 	cell->failures = sum(of->tally.failed);
-	cell->is_waiting = streak > 0 && is_recent(wanted_at, WAITING, visit->mono);
-	cell->in_use = cell->is_waiting || is_recent(LOAD(of->used_at), IN_USE, visit->mono);
+	cell->is_waiting = streak > 0 && is_recent(wanted_at, DEMAND_WAITING, visit->mono);
+	cell->in_use = cell->is_waiting || is_recent(LOAD(of->used_at), DEMAND_IN_USE, visit->mono);
 	note_growth(visit, cell, of);
 	if (cell->is_waiting)
 		cell->wants = greater(cell->wants, 1);
@@ -296,11 +285,11 @@ static void sum_wants(struct demand *demand, uint32_t label, int64_t time)
 			users[count++].wants = 0;
 		}
 		users[at].wants =
-		    lesser(users[at].wants + cell->wants, cap(DEMAND_USER_MOST, time));
+		    lesser(users[at].wants + cell->wants, demand_most(DEMAND_USER_MOST, time));
 	}
 	for (size_t i = 0; i < count; i++)
 		sums->wanted += users[i].wants;
-	sums->wanted = lesser(sums->wanted, cap(DEMAND_HOST_MOST, time));
+	sums->wanted = lesser(sums->wanted, demand_most(DEMAND_HOST_MOST, time));
 }
 
 bool demand_round(struct demand *demand, int64_t now)

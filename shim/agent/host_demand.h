@@ -11,16 +11,8 @@
 #include "config/config.h"
 #include "region/lease.h"
 #include "tool/chunk_file.h"
+#include "tool/fair.h"
 #include "tool/processes.h"
-
-/* Tokens that are believed to be wanted in a second. */
-#define DEMAND_CELL_MOST 100
-#define DEMAND_USER_MOST 1000
-#define DEMAND_HOST_MOST 5000
-
-/* Tokens that a cell is lent though nothing fails there yet, where there are enough: the first
- * retries of an outage find them. */
-#define DEMAND_STANDING 5
 
 /* One label, in this host. */
 struct demand_label {

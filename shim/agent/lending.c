@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing: from what a host holds to the cells of its regions. */
-#include "agent/fair.h"
 #include "agent/host_demand.h"
 
 #include "tool/region_file.h"
@@ -177,6 +176,16 @@ static void grow(struct lending *lending, struct part *part)
 	part->has_probes += probes;
 }
 
+/* Who cannot be reached claims nothing. */
+static struct claim claim_of(const struct part *part)
+{
+	if (part->is_lost)
+		return (struct claim) { .user = part->cell->user };
+	return (struct claim) { .user = part->cell->user,
+		                .wants = part->cell->wants,
+		                .in_use = part->cell->in_use };
+}
+
 /* Whole tokens; what cannot be divided stays with the host. */
 static bool choose_targets(struct lending *lending)
 {
@@ -187,28 +196,16 @@ static bool choose_targets(struct lending *lending)
 	if (!claims)
 		return false;
 	for (size_t i = 0; i < lending->count; i++)
-		claims[i] =
-		    (struct claim) { lending->parts[i].cell->user,
-			             lending->parts[i].is_lost ? 0 : lending->parts[i].cell->wants,
-			             0 };
-	tokens -= fair_divide(claims, lending->count, tokens, turn);
-	for (size_t i = 0; i < lending->count; i++) {
-		const struct demand_cell *cell = lending->parts[i].cell;
-
+		claims[i] = claim_of(&lending->parts[i]);
+	fair_lend(claims, lending->count, tokens, turn);
+	for (size_t i = 0; i < lending->count; i++)
 		lending->parts[i].target = claims[i].gets * MT_PER_TOKEN;
-		claims[i].wants = cell->in_use && !lending->parts[i].is_lost
-		                      ? greater(DEMAND_STANDING - claims[i].gets, 0)
-		                      : 0;
-	}
-	(void)fair_divide(claims, lending->count, tokens, turn);
 	for (size_t n = 0; n < lending->count; n++) {
 		struct part *part = &lending->parts[(turn + n) % lending->count];
 
 		part->probes = part->cell->is_waiting && !part->is_lost && probes > 0;
 		probes -= part->probes;
 	}
-	for (size_t i = 0; i < lending->count; i++)
-		lending->parts[i].target += claims[i].gets * MT_PER_TOKEN;
 	free(claims);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rule of a fleet's budget at one policy label, and the most that all hosts together may send
- * under it. It is split beforehand: a share that is leased from one ledger (agent/ledger.h), and a
+ * under it. It is split beforehand: a share that is leased from one ledger (tool/ledger.h), and a
  * reserve of which each host may use its part without a lease, whatever has become of the ledger.
  * Pure.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol of leases (shim/agent/ledger.h, holder.h) for spin: two hosts and a ledger, of which any
+ * The protocol of leases (shim/tool/ledger.h, holder.h) for spin: two hosts and a ledger, of which any
  * request and answer is lost, comes twice, late or in another order; hosts die and come again; the
  * ledger forgets all, or goes back to what it knew before. A lease lasts LIFE ticks of time.
  *

@@ -8,7 +8,7 @@
  *   flush                the ledger is lost, and what is known of hosts, and the rule is kept
  *   evict                the ledger alone is lost
  */
-#include "agent/ledger.h"
+#include "tool/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>

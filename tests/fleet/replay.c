@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plays the events of traces that spin prints of lease.pml through shim/agent/ledger.c and
- * shim/agent/holder.c, and looks after each one: what is free, held and on its way is never more
+ * Plays the events of traces that spin prints of lease.pml through shim/tool/ledger.c and
+ * shim/tool/holder.c, and looks after each one: what is free, held and on its way is never more
  * than the capacity. Prints what was granted in all. A tick is half of a lifetime, in which
  * somebody else asks for nothing, so that the ledger's time goes on. Exit status 1: too much went.
  */
-#include "agent/holder.h"
+#include "tool/holder.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fleet on a virtual network and clock: the agent's own code (shim/agent/asker.c,
- * shim/agent/holder.c) at each host and the ledger's model (shim/agent/ledger.c) at the server;
+ * A fleet on a virtual network and clock: the agent's own code (shim/tool/asker.c,
+ * shim/tool/holder.c) at each host and the ledger's model (shim/tool/ledger.c) at the server;
  * messages take 1 to 50 ms, one in a hundred is lost. After ten minutes of calm every host wants to
  * retry every destination all the time, and spends what it gets at once; for twenty seconds of that
  * some hosts do not reach the server; then the destinations answer.
@@ -10,9 +10,9 @@
  * news take more than a sync and two seconds to nine of ten hosts, or if half of the floor lies
  * idle. Usage: simulate HOSTS DESTINATIONS PARTITIONED_PERCENT
  */
-#include "agent/asker.h"
-#include "agent/ledger.h"
 #include "sys/random.h"
+#include "tool/asker.h"
+#include "tool/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>

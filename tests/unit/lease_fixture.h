@@ -3,7 +3,7 @@
 #ifndef RETRYBUDGET_TESTS_LEASE_FIXTURE_H
 #define RETRYBUDGET_TESTS_LEASE_FIXTURE_H
 
-#include "agent/holder.h"
+#include "tool/holder.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a host asks its ledger, and for how much. */
-#include "agent/asker.h"
+#include "tool/asker.h"
 
 #include <criterion/criterion.h>
 

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "../../shim/agent/fair.c"
 #include "../../shim/agent/host_demand.c"
 #include "../../shim/agent/lending.c"
 
@@ -260,7 +259,7 @@ Test(lending, who_waits_wants_one)
 	slot_of(2, 0)->budget.wanted_at = clock_now(CLOCK_MONOTONIC);
 	look();
 	cr_expect(label->wanted == 2 && label->waiting == 2);
-	slot_of(0, 0)->budget.wanted_at -= WAITING;
+	slot_of(0, 0)->budget.wanted_at -= DEMAND_WAITING;
 	look();
 	cr_expect(label->wanted == 1 && label->waiting == 1);
 }
@@ -339,7 +338,7 @@ Test(lending, who_wants_nothing_yet_has_a_few)
 	look();
 	cr_expect_eq(lend(TOKENS(1000), 5), 6 * TOKENS(DEMAND_STANDING));
 	cr_expect_eq(left_at(1, 0), TOKENS(DEMAND_STANDING));
-	slot_of(1, 0)->used_at -= IN_USE;
+	slot_of(1, 0)->used_at -= DEMAND_IN_USE;
 	look();
 	(void)lend(TOKENS(1000), 5);
 	cr_expect_eq(left_at(1, 0), 0, "and none who is out of use");

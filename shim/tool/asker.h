@@ -4,10 +4,10 @@
  * of its own, and at once when it has news for which others wait. Pure: moments are arguments, ns
  * of CLOCK_BOOTTIME.
  */
-#ifndef RETRYBUDGET_AGENT_ASKER_H
-#define RETRYBUDGET_AGENT_ASKER_H
+#ifndef RETRYBUDGET_TOOL_ASKER_H
+#define RETRYBUDGET_TOOL_ASKER_H
 
-#include "agent/holder.h"
+#include "tool/holder.h"
 
 #include <stdbool.h>
 

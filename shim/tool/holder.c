@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nothing is held twice: what is given back is taken off before the request says so. */
-#include "agent/holder.h"
+#include "tool/holder.h"
 
 void holder_expire(struct holder *holder, int64_t now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One request at a time: time passes, what the host says is written down, and it gets its part.
  * Line by line as in conf/fleet/retrybudget.lua; a change here is one there. */
-#include "agent/ledger.h"
+#include "tool/ledger.h"
 
 #define WHOLE     INT64_C(1000000) /* ppm */
 #define PRESS_ONE INT64_C(16)      /* parts of one in which the pressure is counted */

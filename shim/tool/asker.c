@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Ten thousand hosts that start at once, or lose their server at once, must not ask in step. */
-#include "agent/asker.h"
+#include "tool/asker.h"
 
 #include "sys/random.h"
 

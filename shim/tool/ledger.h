@@ -27,8 +27,8 @@
  * each one's part (max-min fair). Whole tokens only: where the parts are less, a token goes to who
  * has waited a whole turn of all; the longer it lies there, the less one must have waited for it.
  */
-#ifndef RETRYBUDGET_AGENT_LEDGER_H
-#define RETRYBUDGET_AGENT_LEDGER_H
+#ifndef RETRYBUDGET_TOOL_LEDGER_H
+#define RETRYBUDGET_TOOL_LEDGER_H
 
 #include "tool/fleet_rule.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Water is poured in until it is all or everybody is full: in each round all who are not get the
  * same, and a round fills somebody or is the last but one. */
-#include "agent/fair.h"
-
-#include "sys/arithmetic.h"
-
-#include <stdbool.h>
+#include "tool/fair.h"
 
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
@@ -88,4 +84,23 @@ int64_t fair_divide(struct claim *claims, size_t count, int64_t tokens, uint64_t
 		given += pour(&(struct pool) { claims, count, true, users[i].user }, users[i].gets,
 		              turn / found);
 	return given;
+}
+
+void fair_lend(struct claim *claims, size_t count, int64_t tokens, uint64_t turn)
+{
+	tokens -= fair_divide(claims, count, tokens, turn);
+	for (size_t i = 0; i < count; i++) {
+		struct claim *claim = &claims[i];
+
+		claim->before = claim->gets;
+		claim->wants = claim->in_use ? greater(DEMAND_STANDING - claim->gets, 0) : 0;
+	}
+	(void)fair_divide(claims, count, tokens, turn);
+	for (size_t i = 0; i < count; i++)
+		claims[i].gets += claims[i].before;
+}
+
+int64_t demand_most(int64_t per_second, int64_t time)
+{
+	return (int64_t)((double)per_second * (double)time / NS_PER_S);
 }

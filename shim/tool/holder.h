@@ -6,10 +6,10 @@
  * for it, by a clock that does not step and goes on while the machine sleeps (CLOCK_BOOTTIME).
  * What lies unused goes back by half each time. Pure: moments are arguments, ns.
  */
-#ifndef RETRYBUDGET_AGENT_HOLDER_H
-#define RETRYBUDGET_AGENT_HOLDER_H
+#ifndef RETRYBUDGET_TOOL_HOLDER_H
+#define RETRYBUDGET_TOOL_HOLDER_H
 
-#include "agent/ledger.h"
+#include "tool/ledger.h"
 
 #include <stddef.h>
 
