@@ -2,6 +2,7 @@
 /* Cells: made, and dealt out to threads one by one. */
 #include "tool/sim_cells.h"
 
+#include "tool/sim_fleet.h"
 #include "tool/sim_run.h"
 
 #include <pthread.h>
@@ -49,7 +50,8 @@ bool sim_cell_make(struct sim_cell *cell, const struct sim_file *file,
 		fprintf(err, "retrybudget: simulate: %s\n", message);
 		return false;
 	}
-	return sim_policy_read(&cell->policy, config, label, &all, err);
+	return sim_policy_read(&cell->policy, config, label, &all, err) &&
+	       sim_fleet_fits(&cell->scenario, &cell->policy, err);
 }
 
 static void play(struct sim_cell *cell)

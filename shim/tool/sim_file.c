@@ -73,7 +73,7 @@ static void begin_section(struct reader *reader, const char *line)
 	n = strcspn(section, " \t");
 	label = section + n + strspn(section + n, " \t");
 	kind = kind_of(section, n);
-	if (kind == SIM_SECTION_COUNT || kind == SIM_SECTION_SCENARIO)
+	if (kind == SIM_SECTION_COUNT || kind < SIM_SECTION_CLIENTS)
 		return;
 	text_start(&why, message, sizeof(message));
 	if (strchr(label, '.'))
@@ -179,8 +179,8 @@ static void take_key(struct reader *reader, const char *section, const char *nam
 	} else {
 		text_string(why, "no section [");
 		text_string(why, section);
-		text_string(why, "]; there are scenario, clients, server, outage, policy, budget, "
-		                 "variant and expect");
+		text_string(why, "]; there are scenario, fleet, clients, server, outage, policy, "
+		                 "budget, variant and expect");
 	}
 }
 

@@ -89,6 +89,8 @@ bool sim_library_begin(struct sim_unit *unit, const struct sim_policy *policy, s
 	if (policy->policy.mode == MODE_OFF)
 		return true;
 	judge(unit, &account, try, now);
+	unit->retries += try->retry;
+	unit->used_at = now;
 	if (try->number > 1)
 		unit->tried_again++;
 	if (!try->retry) {
@@ -124,6 +126,8 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy,
 		concurrency_end(&account, try->retry, try->began);
 	if (try->permit)
 		breaker_released(&unit->budget.breaker, breaker, try->began);
+	unit->good += failure == FAILURE_NONE;
+	unit->bad += failure != FAILURE_NONE;
 	if (failure == FAILURE_NONE) {
 		if (try->retry)
 			budget_retry_answered(&account, now - try->began);

@@ -19,11 +19,17 @@ struct sim_policy {
 	enum scope scope;
 };
 
+/* The policy whose leases the agents of a simulated fleet write. */
+#define SIM_FLEET_LABEL "fleet"
+
 /* What those who share a budget know of one destination. All-zero: nothing. */
 struct sim_unit {
 	struct budget budget;
 	struct bucket process;
 	int64_t tried_again; /* retries seen */
+	/* What the agent of a host reads. */
+	int64_t retries, good, bad; /* sums */
+	int64_t used_at;            /* ns; 0: never */
 	enum failure last_failure;
 };
 

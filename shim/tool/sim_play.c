@@ -130,6 +130,7 @@ static int print(const struct sim_question *question, const struct sim_file *fil
 			fprintf(out, "%s\n", file->about);
 		sim_print_table(cells, count, out);
 		sim_print_servers(cells, count, out);
+		sim_print_bounds(cells, count, out);
 		if (question->steps)
 			sim_print_steps(cells, count, out);
 		if (is_as_written(question))

@@ -101,6 +101,9 @@ static bool read_into(struct reading_policy *reading, struct sim_policy *policy,
 	policy->policy = reading->config.policies[place];
 	policy->process_rule = reading->config.process;
 	policy->scope = reading->config.general.scope;
+	/* Here there always is a ledger to be asked. */
+	policy->policy.leased = policy->policy.fleet;
+	policy->policy.label = lease_label(SIM_FLEET_LABEL);
 	return true;
 }
 

@@ -2,6 +2,8 @@
 /* Tables of what came out. */
 #include "tool/sim_print.h"
 
+#include "tool/sim_fleet.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +80,22 @@ void sim_print_servers(const struct sim_cell *cells, int count, FILE *out)
 			        (double)cells[i].tally.reached_each[server] /
 			            (double)cells[i].tally.requests);
 		fputs(" tries for each request\n", out);
+	}
+}
+
+void sim_print_bounds(const struct sim_cell *cells, int count, FILE *out)
+{
+	int name = widest_name(cells, count);
+
+	for (int i = 0; i < count; i++) {
+		struct fleet_rule rule;
+
+		if (!cells[i].policy.policy.leased)
+			continue;
+		sim_fleet_rule(&cells[i].scenario, &cells[i].policy, &rule);
+		fprintf(out, "%-*s  bound of the fleet: %g retries in any second; %g at most\n",
+		        name, cells[i].name, (double)fleet_bound(&rule, 1000) / FLEET_TOKEN,
+		        cells[i].result.metric[SIM_RETRY_PEAK]);
 	}
 }
 

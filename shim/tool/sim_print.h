@@ -11,6 +11,9 @@ void sim_print_table(const struct sim_cell *cells, int count, FILE *out);
 /* How many tries reached each server for each request, where there are several. */
 void sim_print_servers(const struct sim_cell *cells, int count, FILE *out);
 
+/* The most retries of each fleet that go in any second, and that did. */
+void sim_print_bounds(const struct sim_cell *cells, int count, FILE *out);
+
 /* The steps of each cell. */
 void sim_print_steps(const struct sim_cell *cells, int count, FILE *out);
 

@@ -3,6 +3,7 @@
 #include "tool/sim_run.h"
 
 #include "sys/random.h"
+#include "tool/sim_fleet.h"
 #include "tool/sim_try.h"
 
 #include <math.h>
@@ -48,6 +49,9 @@ static void want_connection(struct sim_world *world, uint32_t place, int64_t now
 	sim_put_call(world, now, SIM_TRY, place);
 }
 
+/* No two hear of it in the same ns, by which leases and the reserve tell streaks apart. */
+#define HEARD_WITHIN NS_PER_MS
+
 static void lose(struct sim_world *world, uint32_t outage, int64_t now)
 {
 	int server = sim_server_named(world->scenario, world->scenario->outages[outage].server);
@@ -55,7 +59,7 @@ static void lose(struct sim_world *world, uint32_t outage, int64_t now)
 	for (uint32_t i = 0; i < world->call_count; i++)
 		if (world->calls[i].loop && world->calls[i].connected &&
 		    world->callers[world->calls[i].caller].target == server)
-			want_connection(world, i, now);
+			want_connection(world, i, now + random_upto(&world->random, HEARD_WITHIN));
 }
 
 static void begin(struct sim_world *world)
@@ -95,6 +99,11 @@ static void happen(struct sim_world *world, const struct sim_event *event)
 		break;
 	case SIM_LOSE:
 		lose(world, event->who, event->at);
+		break;
+	case SIM_LOOK:
+	case SIM_ASKED:
+	case SIM_TOLD:
+		sim_fleet_happens(world, event);
 		break;
 	default:
 		sim_try_happens(world, event);

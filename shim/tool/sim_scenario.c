@@ -15,9 +15,11 @@
 #define HOURS(n)        ((n)*3600 * NS_PER_S)
 
 #define STRUCT_SCENARIO struct sim_scenario
-#define STRUCT_CLIENTS  struct sim_clients
-#define STRUCT_SERVER   struct sim_server
-#define STRUCT_OUTAGE   struct sim_outage
+#undef STRUCT_FLEET /* of the configuration (config/keys.h) */
+#define STRUCT_FLEET   struct sim_fleet_rule
+#define STRUCT_CLIENTS struct sim_clients
+#define STRUCT_SERVER  struct sim_server
+#define STRUCT_OUTAGE  struct sim_outage
 
 static const struct key keys[] = {
 #define KEY(section_, name_, type_, field, min_, max_, initial_, help_)                            \
@@ -37,7 +39,7 @@ static const struct key keys[] = {
 
 const char *sim_section_name(enum sim_section section)
 {
-	static const char *const names[] = { "scenario", "clients", "server", "outage" };
+	static const char *const names[] = { "scenario", "fleet", "clients", "server", "outage" };
 
 	return names[section];
 }
@@ -48,6 +50,9 @@ static char *sections(struct sim_scenario *scenario, enum sim_section section, s
 {
 	*count = 1;
 	switch (section) {
+	case SIM_SECTION_FLEET:
+		*size = sizeof(scenario->fleet);
+		return (char *)&scenario->fleet;
 	case SIM_SECTION_CLIENTS:
 		*size = sizeof(scenario->clients[0]);
 		*count = scenario->clients_count;
@@ -81,13 +86,14 @@ void sim_scenario_start(struct sim_scenario *scenario)
 {
 	memset(scenario, 0, sizeof(*scenario));
 	fill(scenario, SIM_SECTION_SCENARIO);
+	fill(&scenario->fleet, SIM_SECTION_FLEET);
 }
 
 bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char *label,
              struct text *why)
 {
-	static const int most[] = { 1, SIM_CLIENTS, SIM_SERVERS, SIM_OUTAGES };
-	int *const counts[] = { NULL, &scenario->clients_count, &scenario->server_count,
+	static const int most[] = { 1, 1, SIM_CLIENTS, SIM_SERVERS, SIM_OUTAGES };
+	int *const counts[] = { NULL, NULL, &scenario->clients_count, &scenario->server_count,
 		                &scenario->outage_count };
 	size_t size;
 	int count;
@@ -160,8 +166,8 @@ bool sim_set(struct sim_scenario *scenario, const char *section, const char *lab
 	if (kind == SIM_SECTION_COUNT) {
 		text_string(why, "no section ");
 		text_quoted(why, section, strlen(section));
-		text_string(why,
-		            "; there are scenario, clients, server, outage, policy and budget");
+		text_string(
+		    why, "; there are scenario, fleet, clients, server, outage, policy and budget");
 		return false;
 	}
 	key = key_named(kind, key_name);
@@ -173,7 +179,7 @@ bool sim_set(struct sim_scenario *scenario, const char *section, const char *lab
 	for (int i = 0; i < count; i++) {
 		char *fields = first + size * (size_t)i;
 
-		if (kind != SIM_SECTION_SCENARIO && *label && strcmp(fields, label) != 0)
+		if (kind >= SIM_SECTION_CLIENTS && *label && strcmp(fields, label) != 0)
 			continue;
 		if (!found) {
 			text_string(why, key->name);

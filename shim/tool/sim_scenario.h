@@ -48,8 +48,15 @@ struct sim_outage {
 	int32_t lose;
 };
 
+/* Whose leases the hosts of a policy with fleet = on live by. */
+struct sim_fleet_rule {
+	int64_t capacity, floor, lease, sync, way, lost, down, back;
+	int32_t forgets;
+};
+
 struct sim_scenario {
 	int64_t duration, step, seed;
+	struct sim_fleet_rule fleet;
 	int clients_count, server_count, outage_count;
 	struct sim_clients clients[SIM_CLIENTS];
 	struct sim_server servers[SIM_SERVERS];
@@ -58,13 +65,14 @@ struct sim_scenario {
 
 enum sim_section {
 	SIM_SECTION_SCENARIO,
+	SIM_SECTION_FLEET,
 	SIM_SECTION_CLIENTS, /* from here on: sections with a label */
 	SIM_SECTION_SERVER,
 	SIM_SECTION_OUTAGE,
 	SIM_SECTION_COUNT,
 };
 
-/* "scenario", "clients", "server", "outage". */
+/* "scenario", "fleet", "clients", "server", "outage". */
 const char *sim_section_name(enum sim_section section);
 
 void sim_scenario_start(struct sim_scenario *scenario);

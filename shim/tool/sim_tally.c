@@ -107,18 +107,28 @@ static int64_t outages_end(const struct sim_scenario *scenario)
 	return end;
 }
 
+static uint32_t all_of(const struct sim_step *step)
+{
+	return step->reached;
+}
+
+static uint32_t retries_of(const struct sim_step *step)
+{
+	return step->retries;
+}
+
 /* Most in any second that begins then or later; steps longer than that are divided. */
 static double peak_of(const struct sim_tally *tally, const struct sim_scenario *scenario,
-                      int64_t from)
+                      int64_t from, uint32_t (*count)(const struct sim_step *step))
 {
 	int64_t second = greater(NS_PER_S / scenario->step, 1), sum = 0, most = 0;
 	int64_t first = (from + scenario->step - 1) / scenario->step;
 	double seconds = (double)(second * scenario->step) / (double)NS_PER_S;
 
 	for (int64_t i = first; i < tally->step_count; i++) {
-		sum += tally->steps[i].reached;
+		sum += count(&tally->steps[i]);
 		if (i >= first + second)
-			sum -= tally->steps[i - second].reached;
+			sum -= count(&tally->steps[i - second]);
 		most = greater(most, sum);
 	}
 	return (double)most / seconds;
@@ -173,8 +183,10 @@ void sim_tally_sum_up(const struct sim_tally *tally, const struct sim_scenario *
 	metric[SIM_ATTEMPTS] = (double)tally->reached;
 	metric[SIM_ATTEMPTS_FAILING] = (double)tally->reached_failing;
 	metric[SIM_AMPLIFICATION] = requests > 0 ? (double)tally->reached / requests : -1;
-	metric[SIM_PEAK] = peak_of(tally, scenario, 0);
-	metric[SIM_PEAK_AFTER] = peak_of(tally, scenario, greater(outages_end(scenario), 0));
+	metric[SIM_PEAK] = peak_of(tally, scenario, 0, all_of);
+	metric[SIM_PEAK_AFTER] =
+	    peak_of(tally, scenario, greater(outages_end(scenario), 0), all_of);
+	metric[SIM_RETRY_PEAK] = peak_of(tally, scenario, 0, retries_of);
 	metric[SIM_RECOVERY] = recovery_of(tally, scenario);
 	metric[SIM_P50] = quantile(tally, 0.5);
 	metric[SIM_P99] = quantile(tally, 0.99);

@@ -8,6 +8,7 @@
 /* Of one step, of all clients and of the last server. */
 struct sim_step {
 	uint32_t requests, served, reached, refused;
+	uint32_t retries; /* of what has reached it while it failed */
 };
 
 #define SIM_DELAYS 1024 /* classes of delays, each a thirty-second wider than the one before */

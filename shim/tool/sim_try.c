@@ -23,14 +23,20 @@ static bool is_failing(const struct sim_world *world, int64_t now)
 	return false;
 }
 
-static void count_reached(struct sim_world *world, int server, int64_t now)
+static void count_reached(struct sim_world *world, const struct sim_call *call, int64_t now)
 {
+	int server = world->callers[call->caller].target;
+	bool is_retry = world->callers[call->caller].habits->library && call->try.retry;
+
 	world->tally->reached_each[server]++;
 	if (server != world->tail)
 		return;
 	world->tally->reached++;
-	world->tally->reached_failing += is_failing(world, now);
 	sim_step_at(world, now)->reached++;
+	if (!is_failing(world, now))
+		return;
+	world->tally->reached_failing++;
+	sim_step_at(world, now)->retries += is_retry;
 }
 
 /* Burst of the common packet filters. */
@@ -59,7 +65,7 @@ static void go(struct sim_world *world, uint32_t place, int64_t now)
 		end_at(world, place, now + timeout, FAILURE_TIMEOUT);
 		return;
 	}
-	count_reached(world, caller->target, now);
+	count_reached(world, call, now);
 	answer = sim_server_take(&world->servers[caller->target], world->scenario, caller->target,
 	                         timeout, now, &world->random);
 	if (answer.failure != FAILURE_NONE) {

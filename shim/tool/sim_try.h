@@ -8,7 +8,8 @@
 /* The program makes the next try of this call. */
 void sim_try_now(struct sim_world *world, uint32_t call, int64_t now);
 
-/* Something happens to the call event->who: any of enum sim_what but SIM_ARRIVE and SIM_LOSE. */
+/* Something happens to the call event->who: any of enum sim_what from SIM_TRY to
+ * SIM_WRITE. */
 void sim_try_happens(struct sim_world *world, const struct sim_event *event);
 
 #endif

@@ -2,13 +2,45 @@
 /* The state of a simulation: made, found in, and given back. */
 #include "tool/sim_world.h"
 
+#include "tool/sim_fleet.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Users are not told apart: who shares with a user's programs shares with the host's. */
-static int64_t units_of(const struct sim_habits *habits, const struct sim_policy *policy)
+/* Users are not told apart: who shares with a user's programs shares with the host's. Machines of
+ * the same number are one machine, of all [clients]; a server is on machines of its own. */
+static bool share_budgets(struct sim_world *world, uint32_t place)
 {
-	return policy->scope == SCOPE_PROCESS ? habits->processes : habits->hosts;
+	struct sim_caller *caller = &world->callers[place];
+
+	if (world->policy->scope == SCOPE_PROCESS || place >= SIM_CLIENTS)
+		return false;
+	for (uint32_t i = 0; i < place; i++) {
+		const struct sim_caller *other = &world->callers[i];
+
+		if (other->unit_count == 0 || other->target != caller->target ||
+		    !other->habits->library)
+			continue;
+		caller->units = other->units;
+		return true;
+	}
+	return false;
+}
+
+/* As many as all who may share them need. */
+static bool make_budgets(struct sim_world *world, uint32_t place)
+{
+	struct sim_caller *caller = &world->callers[place];
+	int64_t count = caller->habits->hosts;
+
+	if (world->policy->scope == SCOPE_PROCESS)
+		count = caller->habits->processes;
+	else if (place < SIM_CLIENTS)
+		for (int i = 0; i < world->scenario->clients_count; i++)
+			count = greater(count, world->scenario->clients[i].habits.hosts);
+	caller->unit_count = (uint32_t)count;
+	caller->units = calloc((size_t)count, sizeof(*caller->units));
+	return caller->units;
 }
 
 static bool start_caller(struct sim_world *world, uint32_t place, const struct sim_habits *habits,
@@ -19,10 +51,10 @@ static bool start_caller(struct sim_world *world, uint32_t place, const struct s
 	caller->habits = habits;
 	caller->loop = loop;
 	caller->target = sim_server_named(world->scenario, habits->server);
-	caller->units = calloc((size_t)units_of(habits, world->policy), sizeof(*caller->units));
 	caller->limits = calloc((size_t)habits->hosts, sizeof(*caller->limits));
 	caller->failed = calloc((size_t)habits->processes, sizeof(*caller->failed));
-	return caller->units && caller->limits && caller->failed;
+	return caller->limits && caller->failed &&
+	       ((habits->library && share_budgets(world, place)) || make_budgets(world, place));
 }
 
 bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenario,
@@ -46,16 +78,18 @@ bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenari
 	world->tail = world->callers[0].target;
 	while (world->callers[SIM_CLIENTS + world->tail].habits)
 		world->tail = world->callers[SIM_CLIENTS + world->tail].target;
-	return true;
+	return sim_fleet_start(world);
 }
 
 void sim_world_free(struct sim_world *world)
 {
 	for (int i = 0; i < SIM_CALLERS; i++) {
-		free(world->callers[i].units);
+		if (world->callers[i].unit_count > 0)
+			free(world->callers[i].units);
 		free(world->callers[i].limits);
 		free(world->callers[i].failed);
 	}
+	sim_fleet_free(world);
 	free(world->calls);
 	sim_events_free(&world->events);
 }

@@ -21,7 +21,10 @@ enum sim_what {
 	SIM_EXPIRE,  /* its client does not wait any longer */
 	SIM_READ,    /* it reads what a lock protects */
 	SIM_WRITE,
-	SIM_LOSE, /* who: an outage; whoever is connected is cut off */
+	SIM_LOSE,  /* who: an outage; whoever is connected is cut off */
+	SIM_LOOK,  /* who: from here on an agent; it looks what its programs want */
+	SIM_ASKED, /* the ledger gets its request */
+	SIM_TOLD,  /* and it the answer */
 };
 
 /* A request of a client, or of a server for a request of its own; or a loop. */
@@ -45,10 +48,14 @@ struct sim_caller {
 	int target; /* server */
 	bool loop;
 	struct sim_unit *units; /* those who share a budget each have one */
+	uint32_t unit_count;    /* of its own; 0: they are another caller's */
 	struct bucket *limits;  /* one a host */
 	bool *failed;           /* of each process: what it did last */
+	struct sim_lent *lent;  /* as many as unit_count, where a fleet lends */
 	uint32_t turn;          /* the process whose turn is next */
 };
+
+struct sim_fleet; /* sim_fleet.c */
 
 struct sim_world {
 	const struct sim_scenario *scenario;
@@ -57,6 +64,7 @@ struct sim_world {
 	struct sim_events events;
 	struct sim_caller callers[SIM_CALLERS];
 	struct sim_server_state servers[SIM_SERVERS];
+	struct sim_fleet *fleet; /* NULL: the policy draws on none */
 	struct sim_call *calls;
 	uint32_t call_count, call_room, free; /* first free one, or SIM_NOBODY */
 	uint64_t random;
