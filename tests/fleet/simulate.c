@@ -2,13 +2,15 @@
 /*
  * A fleet on a virtual network and clock: the agent's own code (shim/tool/asker.c,
  * shim/tool/holder.c) at each host and the ledger's model (shim/tool/ledger.c) at the server;
- * messages take 1 to 50 ms, one in a hundred is lost. After ten minutes of calm every host wants to
+ * messages take 1 to 50 ms, one in a hundred is lost; what a host asks at one moment is one
+ * message, and so is the answer. After some minutes of calm every host wants to
  * retry every destination all the time, and spends what it gets at once; for twenty seconds of that
  * some hosts do not reach the server; then the destinations answer.
  *
  * Prints what came of it; exit status 1 if a destination saw more in some second than the bound, if
- * news take more than a sync and two seconds to nine of ten hosts, or if half of the floor lies
- * idle. Usage: simulate HOSTS DESTINATIONS PARTITIONED_PERCENT
+ * news take more than a sync and two seconds to nine of ten hosts, if half of the floor lies idle,
+ * or if it is not lent again ten seconds after the network is whole.
+ * Usage: simulate HOSTS DESTINATIONS PARTITIONED_PERCENT [CALM_SECONDS]
  */
 #include "sys/random.h"
 #include "tool/asker.h"
@@ -21,11 +23,13 @@
 
 /* ms */
 #define LEARNT  30000
-#define TROUBLE 600000
-#define CUT     630000
-#define HEALED  650000
-#define BACK    670000
-#define END     680000
+#define CALM    600000 /* without another number */
+#define TROUBLE calm
+#define CUT     (calm + 30000)
+#define HEALED  (calm + 50000)
+#define BACK    (calm + 70000)
+#define END     (calm + 80000)
+#define MOST    1000000 /* of calm */
 #define SYNC    1000
 #define SLOTS   4096 /* > any delay */
 #define BIN     10
@@ -38,6 +42,7 @@ struct event {
 	struct event *next;
 	int kind;
 	uint32_t host, destination;
+	int32_t return_ms; /* what its answer takes; -1: it is lost */
 	struct ledger_ask ask;
 	struct ledger_answer answer;
 };
@@ -60,7 +65,9 @@ static uint32_t *came; /* by destination, in bins */
 static struct event *slots[SLOTS], *spare;
 static uint32_t hosts, destinations;
 static int64_t cut_off, now; /* hosts; ms */
-static int64_t commands[END / 1000];
+static int64_t calm = CALM;
+static int64_t commands[MOST / 1000 + 80], labels[MOST / 1000 + 80]; /* by second */
+static int64_t lent[MOST / 1000 + 80];                               /* mt, of all destinations */
 static uint64_t dice = 20251125;
 
 static int64_t ns(int64_t ms)
@@ -104,13 +111,18 @@ static bool is_cut_off(uint32_t host)
 	return host < cut_off && now >= CUT && now < HEALED;
 }
 
-/* Over a network that loses and delays. */
-static void travel(struct event *event)
+/* Over a network that loses and delays: ms, or -1. */
+static int32_t journey(void)
 {
-	if (is_cut_off(event->host) || random_upto(&dice, 99) == 0)
+	return random_upto(&dice, 99) == 0 ? -1 : (int32_t)(1 + random_upto(&dice, 49));
+}
+
+static void travel(struct event *event, int32_t ms)
+{
+	if (is_cut_off(event->host) || ms < 0)
 		drop(event);
 	else
-		at(event, now + 1 + random_upto(&dice, 49));
+		at(event, now + ms);
 }
 
 static void attempt(struct pair *pair, uint32_t destination, int64_t moment)
@@ -165,7 +177,8 @@ static void live_alone(struct pair *pair, uint32_t destination)
 	}
 }
 
-static bool look(uint32_t host, uint32_t destination)
+/* *has_asked: the first of a host's requests is counted as a command. */
+static bool look(uint32_t host, uint32_t destination, const int32_t journeys[2], bool *has_asked)
 {
 	struct pair *pair = &pairs[(size_t)host * destinations + destination];
 	const bool waits = now >= TROUBLE && pair->success_at == 0;
@@ -189,27 +202,33 @@ static bool look(uint32_t host, uint32_t destination)
 		event = new_event(REQUEST, host, destination);
 		asker_ask(&pair->asker, waits, ns(now), &event->ask);
 		pair->number = event->ask.number;
-		travel(event);
+		event->return_ms = journeys[1];
+		if (journeys[0] >= 0 && !is_cut_off(host))
+			commands[(now + journeys[0]) / 1000] += !*has_asked;
+		*has_asked = true;
+		travel(event, journeys[0]);
 	}
 	return pair->asker.is_troubled;
 }
 
 static void tick(struct event *event)
 {
-	bool is_troubled = false;
+	const int32_t journeys[2] = { journey(), journey() };
+	bool is_troubled = false, has_asked = false;
 
 	for (uint32_t i = 0; i < destinations; i++)
-		is_troubled |= look(event->host, i);
+		is_troubled |= look(event->host, i, journeys, &has_asked);
 	at(event, now + asker_pause(SYNC * NS_PER_MS, is_troubled, &dice) / NS_PER_MS);
 }
 
 static void request(struct event *event)
 {
-	commands[now / 1000]++;
+	labels[now / 1000]++;
 	ledger_sync(&ledgers[event->destination], &pair_of(event)->known, &event->ask,
 	            INT64_C(1800000000000000) + now * 1000, true, &event->answer);
+	lent[now / 1000] += event->answer.grant[PURSE_TOKENS];
 	event->kind = ANSWER;
-	travel(event);
+	travel(event, event->return_ms);
 }
 
 static void answer(struct event *event)
@@ -246,7 +265,7 @@ static int64_t most_of(uint32_t destination)
 /* When so many percent of the hosts knew of a success, ms after the first could be; -1: never. */
 static int64_t heard_by(int percent)
 {
-	static int heard[END];
+	static int heard[MOST + 80000];
 	const size_t count = (size_t)hosts * destinations;
 	int64_t sum = 0;
 
@@ -254,9 +273,31 @@ static int64_t heard_by(int percent)
 	for (size_t i = 0; i < count; i++)
 		if (pairs[i].heard_at > 0)
 			heard[within(pairs[i].heard_at, BACK, END - 1)]++;
-	for (int i = BACK; i < END; i++)
+	for (int64_t i = BACK; i < END; i++)
 		if ((sum += heard[i]) * 100 >= (int64_t)count * percent)
-			return i - BACK;
+			return (int)(i - BACK);
+	return -1;
+}
+
+/* mt a second of all destinations, from a moment on for so many seconds. */
+static int64_t lent_in(int64_t ms, int seconds)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < seconds; i++)
+		sum += lent[ms / 1000 + i];
+	return sum / seconds;
+}
+
+/* Seconds after a moment until of the leased floor nine tenths are lent in five seconds; -1: not
+ * while there is trouble. */
+static int64_t full_after(int64_t ms)
+{
+	const int64_t full = fleet_leased_floor(&rule) * destinations;
+
+	for (int64_t i = 0; ms + (i + 5) * 1000 <= BACK; i++)
+		if (lent_in(ms + i * 1000, 5) >= full * 9 / 10)
+			return i;
 	return -1;
 }
 
@@ -280,41 +321,72 @@ static void play(void)
 	}
 }
 
+/* Jain's index of what hosts got, as a part of the best that whole tokens allow. */
+static double fairness(int64_t sum, double squares, size_t count)
+{
+	const int64_t tokens = sum / FLEET_TOKEN, each = tokens / (int64_t)count;
+	const int64_t more = tokens % (int64_t)count;
+	const double best = (double)(more * (each + 1) * (each + 1)) +
+	                    (double)(((int64_t)count - more) * each * each);
+
+	return squares > 0 ? best * FLEET_TOKEN * FLEET_TOKEN / squares : 0;
+}
+
+static double per_destination(int64_t ms, int seconds)
+{
+	return (double)lent_in(ms, seconds) / destinations / FLEET_TOKEN;
+}
+
 static int report(void)
 {
 	const int64_t bound = fleet_bound(&rule, 1000) / FLEET_TOKEN;
 	const size_t count = (size_t)hosts * destinations;
-	int64_t most = 0, calm = 0, troubled = 0, sum = 0, largest = 0;
+	int64_t most = 0, quiet = 0, troubled = 0, quiet_labels = 0, troubled_labels = 0, sum = 0,
+		largest = 0;
 	double squares = 0;
 	bool is_good;
 
 	for (uint32_t i = 0; i < destinations; i++)
 		most = greater(most, most_of(i));
-	for (int i = LEARNT / 1000; i < TROUBLE / 1000; i++)
-		calm += commands[i];
-	for (int i = TROUBLE / 1000; i < CUT / 1000; i++)
+	for (int64_t i = LEARNT / 1000; i < TROUBLE / 1000; i++) {
+		quiet += commands[i];
+		quiet_labels += labels[i];
+	}
+	for (int64_t i = TROUBLE / 1000; i < CUT / 1000; i++) {
 		troubled += commands[i];
+		troubled_labels += labels[i];
+	}
 	for (size_t i = 0; i < count; i++) {
 		sum += pairs[i].got;
 		largest = greater(largest, pairs[i].got);
 		squares += (double)pairs[i].got * (double)pairs[i].got;
 	}
-	printf("%u hosts, %u destinations, %" PRId64 " hosts cut off for %d s\n", hosts,
+	printf("%u hosts, %u destinations, %" PRId64 " hosts cut off for %" PRId64 " s\n", hosts,
 	       destinations, cut_off, (HEALED - CUT) / 1000);
 	printf("  at one destination in a second: %" PRId64 " at most, bound %" PRId64 "\n", most,
 	       bound);
 	printf("  tokens leased a second: %.1f for each; to a host %.2f in all, %.0f at most; "
-	       "fairness (Jain) %.3f\n",
+	       "fairness %.3f of the best of whole tokens\n",
 	       (double)sum / destinations / (CUT - TROUBLE),
 	       (double)sum / (double)count / FLEET_TOKEN, (double)largest / FLEET_TOKEN,
-	       squares > 0 ? (double)sum * (double)sum / ((double)count * squares) : 0);
-	printf("  commands a second: calm %" PRId64 ", trouble %" PRId64 "\n",
-	       calm / ((TROUBLE - LEARNT) / 1000), troubled / ((CUT - TROUBLE) / 1000));
+	       fairness(sum, squares, count));
+	printf("  commands a second: calm %" PRId64 " for %" PRId64 " labels, trouble %" PRId64
+	       " for %" PRId64 "\n",
+	       quiet / ((TROUBLE - LEARNT) / 1000), quiet_labels / ((TROUBLE - LEARNT) / 1000),
+	       troubled / ((CUT - TROUBLE) / 1000), troubled_labels / ((CUT - TROUBLE) / 1000));
+	printf(
+	    "  lent a second to each destination, of a floor of %.1f: at first %.1f, cut off %.1f, "
+	    "whole again %.1f; of nine tenths after %" PRId64 " s of trouble, %" PRId64
+	    " s of the cut, %" PRId64 " s of the whole\n",
+	    (double)fleet_leased_floor(&rule) / FLEET_TOKEN, per_destination(TROUBLE, 5),
+	    per_destination(CUT, 20), per_destination(HEALED, 20), full_after(TROUBLE),
+	    full_after(CUT), full_after(HEALED));
 	printf(
 	    "  a success is heard of by half after %.2f s, by 90 %% after %.2f s, by 99 %% after "
 	    "%.2f s\n",
 	    (double)heard_by(50) / 1000, (double)heard_by(90) / 1000, (double)heard_by(99) / 1000);
-	is_good = most <= bound && heard_by(90) >= 0 && heard_by(90) <= SYNC + 2000 &&
+	is_good = most <= bound && full_after(HEALED) >= 0 && full_after(HEALED) <= 10 &&
+	          heard_by(90) >= 0 && heard_by(90) <= SYNC + 2000 &&
 	          sum / destinations > rule.floor * (CUT - TROUBLE) / 1000 / 2;
 	printf("%d passed, %d failed, 0 skipped\n", is_good, !is_good);
 	return !is_good;
@@ -322,8 +394,10 @@ static int report(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
+	if (argc == 5)
+		calm = within(strtol(argv[4], NULL, 10) * 1000, LEARNT + 1000, MOST);
 	hosts = (uint32_t)strtoul(argv[1], NULL, 10);
 	destinations = (uint32_t)strtoul(argv[2], NULL, 10);
 	cut_off = (int64_t)hosts * strtol(argv[3], NULL, 10) / 100;
