@@ -191,7 +191,8 @@ local function part_of(l, p, since)
 		return part
 	end
 	local whole_turn = min(div(div(hosts * one, p.per_ms) * PRESS_ONE, press), LONG)
-	local left = 2 * (eighth - min(l.time - p.ready, eighth))
+	local lain = max(l.time - p.ready, div(free - one, p.per_ms)) -- of many the one that lies longest
+	local left = 2 * (eighth - min(lain, eighth))
 	return min(since, LONG) * eighth >= whole_turn * min(left, eighth) and whole or 0
 end
 

@@ -117,13 +117,15 @@ static int64_t part_of(const struct ledger *ledger, const struct purse *purse,
 	const int64_t hosts = hosts_that_want(purse), base = greater(of->per_ms * 1000, one);
 	const int64_t press = within(purse->free * PRESS_ONE / base, PRESS_ONE, PRESS_TOP);
 	int64_t part = of->per_ms * lesser(since, eighth) / hosts * press / PRESS_ONE / of->scale;
-	int64_t turn, left;
+	int64_t turn, lain, left;
 
 	part -= part % of->whole;
 	if (part > 0 || purse->free < one)
 		return part;
 	turn = lesser(hosts * one / of->per_ms * PRESS_ONE / press, LONG);
-	left = 2 * (eighth - lesser(ledger->time - purse->ready, eighth));
+	/* Of many the one that lies there longest. */
+	lain = greater(ledger->time - purse->ready, (purse->free - one) / of->per_ms);
+	left = 2 * (eighth - lesser(lain, eighth));
 	return lesser(since, LONG) * eighth >= turn * lesser(left, eighth) ? of->whole : 0;
 }
 
