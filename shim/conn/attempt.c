@@ -216,6 +216,7 @@ static __attribute__((noinline)) uint32_t start_slowly(const struct attempt *try
 	STORE(entry->answered_fingerprint, try->answered.fingerprint);
 	STORE(entry->answered_place, (uint16_t)try->answered.place);
 	STORE(entry->answered_number, (uint8_t)try->answered.number);
+	STORE(entry->answered_refused, try->answered.refused);
 	return (try->trial.counted ? TRAIT_COUNTED : 0) |
 	       (policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
 	       (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |

@@ -22,7 +22,7 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	/* Two threads may ask for the same, each for the first time; unless threads are known to
 	 * answer each other's failures. */
 	if (failure->counted && (!another || profile_is_shared(destination)))
-		profile_tried_again(destination, number);
+		profile_tried_again(destination, number, failure->refused);
 	/* After a connect that was throttled most of the pause is ours. */
 	if (failure->counted && !failure->held)
 		profile_paused(destination, LOAD(entry->began) - failure->at);
@@ -115,6 +115,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		.number = LOAD(entry->answered_number),
 		.counted = traits & TRAIT_ANSWERS_COUNTED,
 		.held = traits & TRAIT_ANSWERS_HELD,
+		.refused = LOAD(entry->answered_refused),
 		.passed = true,
 	};
 	struct unanswered other;
@@ -150,7 +151,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
 	 */
 	if (answered.counted && !(traits & TRAIT_PASSED))
-		profile_went_on(trial.destination, answered.number);
+		profile_went_on(trial.destination, answered.number, answered.refused);
 	failures_add(trial.destination, &answered);
 	pay_back(entry, trial.destination);
 }

@@ -99,6 +99,15 @@ static int64_t refused_since(const struct account *account, int64_t now)
 	                                                   : LOAD(account->budget->began_at);
 }
 
+/* After a refusal it is known less often, since little of what follows goes and is seen: a thread
+ * that has long tried in vain does what it did. */
+static bool tries_on(const struct attempt *try, uint32_t slot)
+{
+	return profile_tries_again(try->trial.destination, try->answered.number,
+	                           try->answered.refused) ||
+	       (try->answered.refused && tries_are_vain(slot));
+}
+
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
 static void gather_evidence(struct attempt *try, uint32_t slot, const struct name_hit *hit,
                             struct evidence *evidence)
@@ -123,8 +132,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	/* Who was throttled in an outage is on his way back as long as there is one. */
 	returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	waits = !returns && waits_long(try);
-	evidence->again = try->answered.number > 0 && !polls && !waits &&
-	                  profile_tries_again(destination, try->answered.number);
+	evidence->again = try->answered.number > 0 && !polls && !waits && tries_on(try, slot);
 	evidence->loop = !polls && !waits && in_vain &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
 	/* Not past the ramp: all would come at the first success. */

@@ -115,6 +115,7 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	unanswered.counted = trial->counted;
 	unanswered.passed = false;
 	unanswered.held = false;
+	unanswered.refused = false;
 	names_failed(trial->place, now);
 	STORE(destination->bad_place, trial->place);
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)

@@ -189,6 +189,7 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 		.number = try->trial.number,
 		.counted = try->trial.counted,
 		.held = held,
+		.refused = true,
 	};
 
 	if (!trial_stands(&try->trial))

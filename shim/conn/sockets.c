@@ -137,6 +137,7 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->answered_fingerprint, LOAD(from->answered_fingerprint));
 	STORE(entry->answered_place, LOAD(from->answered_place));
 	STORE(entry->answered_number, LOAD(from->answered_number));
+	STORE(entry->answered_refused, LOAD(from->answered_refused));
 	STORE(entry->number, LOAD(from->number));
 	STORE(entry->timeout_ms, LOAD(from->timeout_ms));
 	STORE(entry->calling, LOAD(from->calling));

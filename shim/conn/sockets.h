@@ -98,6 +98,7 @@ struct socket_entry {
 	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
 	 * preloaded behind us, that talks there before it lets the program do so. */
 	_Atomic(bool) calling;
+	_Atomic(bool) answered_refused;
 	_Atomic(uint32_t) traits;
 };
 

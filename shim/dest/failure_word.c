@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The word: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the address's place,
- * 30 of time in units of 2^22 ns. The detail: 12 bits that tell which word it goes with, 1 each for
- * held, passed and counted, 12 of finer time, 5 of number, 32 of fingerprint. */
+ * 30 of time in units of 2^22 ns. The detail: 11 bits that tell which word it goes with, 1 each for
+ * refused, held, passed and counted, 12 of finer time, 5 of number, 32 of fingerprint. */
 #include "dest/failure_word.h"
 
 #define TIME_SHIFT 22 /* 4.2 ms */
@@ -16,13 +16,14 @@
 #define DETAIL_FINE    38
 #define DETAIL_PASSED  (UINT64_C(1) << 50)
 #define DETAIL_HELD    (UINT64_C(1) << 51)
-#define DETAIL_CHECK   52
+#define DETAIL_REFUSED (UINT64_C(1) << 52)
+#define DETAIL_CHECK   53
 
 static uint64_t check_of(int64_t word)
 {
 	uint64_t bits = (uint64_t)word;
 
-	return (bits ^ bits >> 12 ^ bits >> 24 ^ bits >> 36 ^ bits >> 48 ^ bits >> 60) & 0xfff;
+	return (bits ^ bits >> 12 ^ bits >> 24 ^ bits >> 36 ^ bits >> 48 ^ bits >> 60) & 0x7ff;
 }
 
 static bool is_of(int64_t detail, int64_t word)
@@ -47,7 +48,8 @@ static int64_t pack_detail(const struct unanswered *failure, int64_t word)
 	return (int64_t)(check_of(word) << DETAIL_CHECK | fine << DETAIL_FINE |
 	                 number << DETAIL_NUMBER | failure->fingerprint |
 	                 (failure->counted ? DETAIL_COUNTED : 0) |
-	                 (failure->passed ? DETAIL_PASSED : 0) | (failure->held ? DETAIL_HELD : 0));
+	                 (failure->passed ? DETAIL_PASSED : 0) | (failure->held ? DETAIL_HELD : 0) |
+	                 (failure->refused ? DETAIL_REFUSED : 0));
 }
 
 int64_t failure_pack(const struct unanswered *failure, int64_t *detail)
@@ -85,6 +87,7 @@ static void unpack_detail(struct unanswered *failure, int64_t packed)
 	failure->counted = detail & DETAIL_COUNTED;
 	failure->passed = detail & DETAIL_PASSED;
 	failure->held = detail & DETAIL_HELD;
+	failure->refused = detail & DETAIL_REFUSED;
 	failure->at += (int64_t)(detail >> DETAIL_FINE & FINE_MASK) << FINE_SHIFT;
 }
 

@@ -23,7 +23,8 @@ struct unanswered {
 	uint32_t number;      /* attempts for this request so far, 1..31 */
 	bool held;            /* by us: when the program will learn of it is not known */
 	bool counted;         /* the number is known to count from the first try */
-	bool passed; /* something else has come in its place: only its own request answers it */
+	bool passed;  /* something else has come in its place: only its own request answers it */
+	bool refused; /* the last of these attempts never went: we refused it */
 };
 
 /* The word, never 0, which is a free place; in *detail what goes beside it. The time is taken up to

@@ -184,7 +184,8 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 			continue;
 		this = (struct choice) { .place = place, .word = word, .at = one.at };
 		this.early = !one.held && !profile_has_waited(destination, now - one.at);
-		this.expected = !this.early && !profile_goes_on(destination, one.number);
+		this.expected =
+		    !this.early && !profile_goes_on(destination, one.number, one.refused);
 		this.kin = kinship(one.owner, thread, of_all, &asks);
 		if (this.kin == STRANGER)
 			continue;

@@ -6,8 +6,10 @@
 #define NUMBERS 8  /* pairs of `profile`: tried again, went on; higher numbers count as this */
 #define FULL    15 /* of a count */
 
-/* The pairs of `answerers`. */
-enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY };
+/* The counts of `answerers`. Those from BY_US on are pairs as those of `profile`, of tries that
+ * we refused, which follow another: of the second, and so on. */
+enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY, BY_US };
+#define BY_US_NUMBERS 6
 
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
 #define LEAST 2
@@ -49,15 +51,29 @@ static bool outweighs(const cell64 *cell, unsigned int one, unsigned int other)
 	return nibble(bits, one) >= LEAST && nibble(bits, one) > 2 * nibble(bits, other);
 }
 
+static unsigned int place_of(uint32_t number, uint32_t first, uint32_t count)
+{
+	return number < first ? 0 : number - first < count ? number - first : count - 1;
+}
+
 /* The pair of counts for an attempt number: tried again, and one further on: went on. */
 static unsigned int pair_of(uint32_t number)
 {
-	return 2 * (number < 1 ? 0 : number > NUMBERS ? NUMBERS - 1 : number - 1);
+	return 2 * place_of(number, 1, NUMBERS);
 }
 
-void profile_tried_again(struct destination *destination, uint32_t number)
+static unsigned int refused_pair_of(uint32_t number)
 {
-	learn(&destination->profile, pair_of(number), pair_of(number) + 1);
+	return BY_US + 2 * place_of(number, 2, BY_US_NUMBERS);
+}
+
+void profile_tried_again(struct destination *destination, uint32_t number, bool refused)
+{
+	if (refused)
+		learn(&destination->answerers, refused_pair_of(number),
+		      refused_pair_of(number) + 1);
+	else
+		learn(&destination->profile, pair_of(number), pair_of(number) + 1);
 }
 
 /* As much alike as two pauses of a program that sleeps before it tries again; so are two without
@@ -90,9 +106,13 @@ void profile_paused(struct destination *destination, int64_t pause)
 	                                                memory_order_relaxed));
 }
 
-void profile_went_on(struct destination *destination, uint32_t number)
+void profile_went_on(struct destination *destination, uint32_t number, bool refused)
 {
-	learn(&destination->profile, pair_of(number) + 1, pair_of(number));
+	if (refused)
+		learn(&destination->answerers, refused_pair_of(number) + 1,
+		      refused_pair_of(number));
+	else
+		learn(&destination->profile, pair_of(number) + 1, pair_of(number));
 }
 
 bool profile_has_pause(const struct destination *destination)
@@ -100,16 +120,21 @@ bool profile_has_pause(const struct destination *destination)
 	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
 }
 
-bool profile_goes_on(const struct destination *destination, uint32_t number)
+/* Tries that we refused count with a program that has a number of them. */
+bool profile_goes_on(const struct destination *destination, uint32_t number, bool refused)
 {
 	for (uint32_t tries = 1; tries <= number && tries <= NUMBERS; tries++)
 		if (outweighs(&destination->profile, pair_of(tries) + 1, pair_of(tries)))
 			return true;
-	return false;
+	return refused && outweighs(&destination->answerers, refused_pair_of(number) + 1,
+	                            refused_pair_of(number));
 }
 
-bool profile_tries_again(const struct destination *destination, uint32_t number)
+bool profile_tries_again(const struct destination *destination, uint32_t number, bool refused)
 {
+	if (refused)
+		return outweighs(&destination->answerers, refused_pair_of(number),
+		                 refused_pair_of(number) + 1);
 	return outweighs(&destination->profile, pair_of(number), pair_of(number) + 1);
 }
 

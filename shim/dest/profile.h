@@ -16,21 +16,23 @@
 
 #include "region/region.h"
 
-/* After `number` (>= 1) failed tries of one request the program tried again. */
-void profile_tried_again(struct destination *destination, uint32_t number);
+/* After `number` (>= 1) failed tries of one request the program tried again. refused: the last of
+ * them by us, and not by the destination; a program may try again after the one and not after the
+ * other, as one does that repeats a request after a reply but not after an error of its connect. */
+void profile_tried_again(struct destination *destination, uint32_t number, bool refused);
 
 /* It let so many ns pass before it did. */
 void profile_paused(struct destination *destination, int64_t pause);
 
 /* After `number` failed tries of one request the program went on to another. */
-void profile_went_on(struct destination *destination, uint32_t number);
+void profile_went_on(struct destination *destination, uint32_t number, bool refused);
 
 /* True if the program is known to go on to other work after `number` failed tries of one request,
  * or after fewer. */
-bool profile_goes_on(const struct destination *destination, uint32_t number);
+bool profile_goes_on(const struct destination *destination, uint32_t number, bool refused);
 
 /* True if it is known to try again after `number` failed tries of one request. */
-bool profile_tries_again(const struct destination *destination, uint32_t number);
+bool profile_tries_again(const struct destination *destination, uint32_t number, bool refused);
 
 /* True unless the program is known to wait longer than `age` ns before it tries again. */
 bool profile_has_waited(const struct destination *destination, int64_t age);

@@ -155,7 +155,7 @@ struct destination {
 	cell64 details[REGION_FAILURES];   /* what is known of each: the request that failed */
 	ucell64 answered[REGION_ANSWERED]; /* requests answered lately; see dest/failures.h */
 	cell64 profile;         /* what the program does after failures, dest/profile.h */
-	cell64 answerers;       /* whether threads answer each other's failures */
+	cell64 answerers;       /* and more of it: whose failures threads answer */
 	cell64 pause;           /* ns, the shortest before it tries again; < 0: seen once */
 	cell64 kin[REGION_KIN]; /* whose tries failed here, see dest/lineage.h */
 	cell64 kin_row;         /* of their first tries that were refused */

@@ -16,6 +16,7 @@
  *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
  *   -w every thread wants one connection and asks until it has it; the line says when
  *   -c COUNT jobs in all, one after the other
+ *   -u tries again after replies alone: any other error ends the job
  *   -j the pause doubles from try to try, and each is drawn between nothing and that
  */
 #include "work.h"
@@ -45,7 +46,7 @@ static int target_count, threads = 1, tries = 1;
 static double rate, seconds = 5, pause_between, storm_pause, started;
 static long jobs_in_all;
 static char storm[64];
-static bool failover, all, warm, jitter;
+static bool failover, all, warm, jitter, replies_only;
 static atomic_long next_job, line_count, begun[128], ended[128];
 static struct line {
 	char kind, error[14];
@@ -89,7 +90,7 @@ static const char *with_tries(const struct target *target, const char *path, int
 		if (i)
 			pause_before(i);
 		error = ask(target->name, path, &way, kept);
-		if (!error || (i && over()))
+		if (!error || (i && over()) || (replies_only && strncmp(error, "HTTP", 4) != 0))
 			break;
 	}
 	return error;
@@ -185,7 +186,7 @@ static void parse_target(const char *text)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqeEfag:wc:j")) >= 0;) {
+	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqeEfag:wc:ju")) >= 0;) {
 		switch (c) {
 		case 'n':
 			threads = atoi(optarg);
@@ -240,6 +241,9 @@ int main(int argc, char **argv)
 			break;
 		case 'c':
 			jobs_in_all = atol(optarg);
+			break;
+		case 'u':
+			replies_only = true;
 			break;
 		case 'j':
 			jitter = true;

@@ -105,6 +105,11 @@ def pools():
           pool("-n 4 -r 40 -t 1 -e", f"{LIVE}=h"), [f"{LIVE}:daytime"])
     scene("pool/broken-url", "denied", "one server, half of the jobs for a URL that is always 502, 3 tries",
           pool("-n 8 -r 60 -t 3", f"{LIVE}=h", f"{LIVE}/d=d"), [f"{LIVE}:broken"], quick=True)
+    for name, what, targets in (
+            ("broken-once", "the same by who gives a job up at any error that is no reply", (f"{LIVE}=h", f"{LIVE}/d=d")),
+            ("broken-urls", "the same, of many URLs, all different", (f"{LIVE}=h", f"{LIVE}=d")),
+            ("broken-two", "the same of two URLs, one of them broken", (f"{LIVE}/h=h", f"{LIVE}/d=d"))):
+        scene(f"pool/{name}", "denied", what, pool("-n 8 -r 60 -t 3 -u", *targets), [f"{LIVE}:broken"])
     scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
           pool("-n 100 -r 100 -t 1", f"{LIVE}=p"), [f"{LIVE}:refuse,ok@1"], failing=1 / 8, quick=True,
           fixed=True)

@@ -257,7 +257,9 @@ Test(feedback, no_pause_is_learned_from_what_we_throttled)
 	}
 	cr_expect_eq(destination_at_port(&server)->pause, 0);
 	cr_expect_eq(retries(), 6);
-	cr_expect_gt(destination_at_port(&server)->profile, 0, "that it tried again is known");
+	cr_expect_eq(destination_at_port(&server)->profile, 0);
+	cr_expect_gt(destination_at_port(&server)->answerers >> 16, 0,
+	             "that it tried again after a refusal is known");
 }
 
 /* One that was refused at once goes on when it would have: a pause of the program's, and a known
@@ -398,8 +400,7 @@ Test(feedback, who_has_failed_fifteen_times_in_a_row_is_excused_no_more)
 		fails(&server, "get more\r\n");
 	}
 	allowance_answered(allowance, monotonic());
-	for (int i = 0; i < 2; i++)
-		cr_expect_eq(denied(&server), KIND_REPEAT);
+	cr_expect_eq(denied(&server), KIND_REPEAT);
 	cr_expect_eq(denied(&server), KIND_UNCLEAR);
 	for (int tries = 0; tries < 10; tries++) {
 		allowance_answered(allowance, monotonic());
@@ -591,7 +592,7 @@ Test(feedback, threads_that_answer_each_other_are_found_out)
 	}
 	cr_expect(profile_is_shared(destination_at_port(&server)));
 	cr_expect_eq(retries() - before, 1, "the other's failure is answered here");
-	cr_expect(profile_tries_again(destination_at_port(&server), 1),
+	cr_expect(profile_tries_again(destination_at_port(&server), 1, false),
 	          "and that says as much as if it were one thread");
 	worker.over = true;
 	pthread_barrier_wait(&worker.turn);
@@ -688,4 +689,45 @@ Test(feedback, what_is_not_there_is_not_read)
 	cr_expect_eq(traffic_look_message(talk.host, &of_gone), 0);
 	cr_expect_eq(traffic_look_message(talk.host, (struct msghdr *)gone), 0);
 	cr_expect_eq(errno, 7);
+}
+
+/* Nothing but a reply is worth another try to it: an error of its connect ends the piece of work.
+ * What it does after failures tells nothing of what it does when we refuse it. */
+Test(feedback, who_gives_up_when_refused_is_known_to)
+{
+	struct server server = serve_troubled();
+	struct destination *destination = destination_at_port(&server);
+
+	for (int i = 0; i < 20; i += 2) { /* it tries again after its first failure */
+		work_through(&server, i, i + 1, 2);
+		works(&server, "get ready\r\n");
+	}
+	cr_assert(profile_tries_again(destination, 1, false));
+	for (int i = 20; i < 24; i++) {
+		work_through(&server, i, i + 1, 1);
+		denied(&server);
+		works(&server, "get ready\r\n");
+	}
+	cr_expect(profile_goes_on(destination, 2, true));
+	cr_expect_not(profile_tries_again(destination, 2, true));
+	cr_expect(profile_tries_again(destination, 1, false), "as before");
+	work_through(&server, 24, 25, 1);
+	cr_expect_eq(denied(&server), KIND_REPEAT, "its next try");
+	cr_expect_neq(denied(&server), KIND_REPEAT, "its next piece of work");
+}
+
+/* Nor of one that tries on whoever refused it. */
+Test(feedback, who_tries_on_when_refused_is_known_to)
+{
+	struct server server = serve_troubled();
+	struct destination *destination = destination_at_port(&server);
+
+	for (int i = 0; i < 4; i++) {
+		work_through(&server, i, i + 1, 1);
+		denied(&server);
+		work_through(&server, i, i + 1, 1);
+		works(&server, "get ready\r\n");
+	}
+	cr_expect(profile_tries_again(destination, 2, true));
+	cr_expect_not(profile_goes_on(destination, 2, true));
 }
