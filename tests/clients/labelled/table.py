@@ -9,7 +9,9 @@ from stage import CONDITIONS
 
 PARTIAL = {c.name for c in CONDITIONS if c.partial}
 WHOLE = {c.name for c in CONDITIONS if c.fail == 1 or c.outage}
-MARKS = ("<!-- tests/clients/labelled/run -k share: --renew -->", "<!-- the end of that -->")
+SHARES = "<!-- tests/clients/labelled/run -k share: --renew -->"
+SHORT = "<!-- tests/clients/labelled/run --renew -->"
+END = "<!-- the end of that -->"
 
 
 def share(value):
@@ -23,12 +25,16 @@ def progress(results):
     print(f"  {results[0]['client']}: {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def line(name, condition, c, more=""):
+def number(c):
+    """How many retries were called so for each that was made."""
     made = c.true_retry + c.false_first
-    number = f"{(c.true_retry + c.false_retry) / made:.2f}" if made else "n/a"
+    return f"{(c.true_retry + c.false_retry) / made:.2f}" if made else "n/a"
+
+
+def line(name, condition, c, more=""):
     print(f"{name:<26} {condition:<8} {c.total():>7} {c.true_retry:>6} {c.false_retry:>6} "
           f"{c.true_first:>6} {c.false_first:>6} {c.false_lookups:>6} {c.unlabelled:>5} "
-          f"{c.unseen:>6} {share(c.precision()):>9} {share(c.recall()):>6} {number:>6}{more}")
+          f"{c.unseen:>6} {share(c.precision()):>9} {share(c.recall()):>6} {number(c):>6}{more}")
 
 
 def heading():
@@ -149,7 +155,7 @@ def shares(done, clients):
 
 
 def markdown(done, clients):
-    """The table of tests/README.md."""
+    """A table of tests/README.md: the loops of many processes."""
     yield "| loop | tries | precision, partly | recall, partly | precision, outage | recall, outage |"
     yield "| --- | --- | --- | --- | --- | --- |"
     rows = of_shares(done, clients)
@@ -161,16 +167,36 @@ def markdown(done, clients):
                f"{share(partly.recall())} | {share(wholly.precision())} | {share(wholly.recall())} |")
 
 
+def of_short(done, clients):
+    """Another: who is short of the goal, and for want of which evidence."""
+    yield "| client | tries | precision | recall | called retries, for one made | the evidence that is missing |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for client in clients:
+        if client.name in bounds.SHORT:
+            c = sum_of(of_client(done, client), PARTIAL)
+            yield (f"| {client.name} | {c.total()} | {share(c.precision())} | {share(c.recall())} | "
+                   f"{number(c)} | {bounds.SHORT[client.name]} |")
+
+
+def put(text, path, mark, lines):
+    """The text with these lines between the mark and its end."""
+    head, begin, rest = text.partition(mark)
+    _, end, tail = rest.partition(END)
+    if not end:
+        sys.exit(f"labelled: {path} has no place for {mark}")
+    return "\n".join([head + begin, *lines, end + tail])
+
+
 def renew(path, done, clients):
-    """Writes that table between its marks."""
+    """Writes those tables anew of which there is something to tell."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    head, begin, rest = text.partition(MARKS[0])
-    _, end, tail = rest.partition(MARKS[1])
-    if not end:
-        sys.exit(f"labelled: {path} has no place for the table")
+    if any(c.shares for c in clients):
+        text = put(text, path, SHARES, markdown(done, clients))
+    if any(c.name in bounds.SHORT for c in clients):
+        text = put(text, path, SHORT, of_short(done, clients))
     with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join([head + begin, *markdown(done, clients), end + tail]))
+        f.write(text)
 
 
 def overall(done):
