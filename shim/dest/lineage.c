@@ -28,6 +28,11 @@ enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_PARENT, KIN_SESSION, KIN_SERVICE, KINDS
 static uint64_t program, service; /* 0: this process shares nothing; it is of no service */
 static uint64_t command;          /* the program with its arguments */
 static bool named;
+/* As the constructor knew it: who locks himself in (seccomp) may not ask later, and one whose
+ * parent has ended still is of its lineage. */
+static struct {
+	int32_t process, parent, session;
+} at_start;
 
 /* The destinations that this process has tried while they failed; and those of them where it has
  * not been answered since. */
@@ -127,15 +132,22 @@ void lineage_setup(bool is_named)
 	service = hash_service();
 	program = hash_program();
 	command = hash_command(program);
+	at_start.process = thread_process();
+	at_start.parent = (int32_t)getppid();
+	at_start.session = (int32_t)getsid(0);
 }
 
 /* In a share of its own a command is of one lineage, whoever started it. */
 static void kin_of_this(uint64_t kin[KINDS])
 {
+	bool forked = at_start.process != thread_process(); /* and had no constructor of its own */
+	int32_t parent = forked ? (int32_t)getppid() : at_start.parent;
+	int32_t session = forked ? (int32_t)getsid(0) : at_start.session;
+
 	kin[KIN_PROGRAM] = hash_of(program, KIN_PROGRAM, 0);
 	kin[KIN_COMMAND] = named ? hash_of(command, KIN_COMMAND, 0) : 0;
-	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)getppid());
-	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)getsid(0));
+	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)parent);
+	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)session);
 	kin[KIN_SERVICE] = service ? hash_of(command, KIN_SERVICE, service) : 0;
 }
 

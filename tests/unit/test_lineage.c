@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static struct {
-	int process, parent, session;
+	int process, parent, session, asked;
 } me;
 
 #define lineage_setup       acted_lineage_setup
@@ -20,8 +20,8 @@ static struct {
 #define lineage_held        acted_lineage_held
 #define destination_slot(d) 7
 #define thread_process()    me.process
-#define getppid()           me.parent
-#define getsid(pid)         me.session
+#define getppid()           (me.asked++, me.parent)
+#define getsid(pid)         (me.asked++, me.session)
 #include "../../shim/dest/lineage.c"
 
 #define NOW     (INT64_C(1000000) * NS_PER_S)
@@ -48,6 +48,21 @@ static void start(void)
 static enum lineage first_try(int64_t now)
 {
 	return lineage_of(&here, 7, HORIZON, now);
+}
+
+/* It may have locked itself in meanwhile, and been ended for asking. */
+Test(lineage, a_process_asks_once_and_its_forked_children_for_themselves, .init = start)
+{
+	be(1, 100, 50, 40, 0);
+	lineage_setup(false);
+	me.asked = 0;
+	me.parent = 1; /* has ended */
+	lineage_failed(&here, NOW);
+	cr_expect_eq(me.asked, 0);
+	me.process = 101;
+	me.parent = 50; /* another of the same, started by the same */
+	cr_expect_eq(first_try(NOW + 1), LINEAGE_SAME);
+	cr_expect_eq(me.asked, 2);
 }
 
 Test(lineage, of_a_shell_loop_each_process_is_the_same, .init = start)
