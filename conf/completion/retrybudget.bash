@@ -180,7 +180,7 @@ _retrybudget()
             return
             ;;
         esac
-        options="-c --config --user --password-file --port -h --help"
+        options="-c --config --user --password-file --port --json -h --help"
         ;;
     set)
         case $before in

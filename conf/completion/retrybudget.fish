@@ -92,6 +92,7 @@ complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -s c -l config -r
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -l user -x -d 'who asks the servers; retrybudget-admin without'
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -l password-file -rF -d 'of that user; without it nobody is named'
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -l port -x -d 'of this host\'s retrybudgetd, 9465 without'
+complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -l json -d 'print JSON: the whole, or with show'
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -fa 'show set forget'
 complete -c retrybudget -n '__fish_seen_subcommand_from set' -l wait -x -d 'for the processes to take it; 2 without, 0: not at all'

@@ -12,6 +12,22 @@
 #define FLEET_SHOWN      19
 #define FLEET_HOST_SHOWN 5
 
+/* Of what a ledger shows, behind the rule. */
+enum fleet_shown {
+	SHOWN_EPOCH = 7,
+	SHOWN_TIME,
+	SHOWN_LEARNING,
+	SHOWN_SUCCESS_AGE,
+	SHOWN_GOOD,
+	SHOWN_BAD,
+	SHOWN_TOKENS_FREE,
+	SHOWN_TOKENS_HELD,
+	SHOWN_TOKENS_WANTED,
+	SHOWN_PROBES_FREE,
+	SHOWN_PROBES_HELD,
+	SHOWN_PROBES_WANTED,
+};
+
 struct redisContext;
 
 struct fleet_server {

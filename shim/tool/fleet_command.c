@@ -2,6 +2,7 @@
 /* retrybudget fleet: what many hosts share, asked of the servers that lend it. */
 #include "tool/fleet_ask.h"
 #include "tool/fleet_differs.h"
+#include "tool/fleet_json.h"
 #include "tool/fleet_local.h"
 #include "tool/fleet_print.h"
 #include "tool/fleet_set.h"
@@ -38,6 +39,8 @@ static const char after[] = "\n"
 struct asking {
 	const char *file, *user, *password_file, *label;
 	int port;
+	bool wants_json;
+	struct json_t *json;  /* what is printed at the end */
 	struct config config; /* large */
 	struct fleet_server servers[SERVERS_MOST];
 	size_t server_count;
@@ -107,20 +110,28 @@ static int look(struct asking *asking, struct fleet_server *server, const char *
 	return fleet_ask(server, &call, numbers, FLEET_SHOWN);
 }
 
-static void print_ledger(const struct asking *asking, const char *label,
-                         const struct fleet_server *server, const int64_t *numbers, int count)
+/* What was asked of a ledger; count -1: it was not answered. NULL or its object. */
+static struct json_t *tell_ledger(struct asking *asking, const char *label,
+                                  const struct fleet_server *server, const int64_t *numbers,
+                                  int count)
 {
 	const int policy = policy_named(&asking->config, label);
 	const struct fleet_rule rule = { numbers[0], numbers[1], numbers[2], numbers[3],
 		                         numbers[4], numbers[5], numbers[6] };
-	char keys[FLEET_DIFFERS];
+	char keys[FLEET_DIFFERS] = "";
+	const bool differs = count == FLEET_SHOWN && policy >= 0 &&
+	                     fleet_differs(&rule, &asking->config.policies[policy], keys);
 
+	if (asking->json)
+		return fleet_json_ledger(asking->json, label, server, numbers, count, keys);
+	if (count < 0)
+		return NULL;
 	fleet_print_ledger(label, server, numbers, count);
-	if (count == FLEET_SHOWN && policy >= 0 &&
-	    fleet_differs(&rule, &asking->config.policies[policy], keys))
+	if (differs)
 		printf("  differs %s in %s is not as in the rule: the bound holds only where files "
 		       "say what the rule says\n",
 		       keys, asking->file);
+	return NULL;
 }
 
 static int show_all(struct asking *asking)
@@ -129,18 +140,24 @@ static int show_all(struct asking *asking)
 	int status = 0;
 
 	for (int i = 0; i < asking->config.policy_count; i++) {
+		const char *label = asking->config.labels[i];
 		struct fleet_server *server;
 		int count;
 
 		if (!asking->config.policies[i].leased)
 			continue;
 		memset(numbers, 0, sizeof(numbers));
-		server = server_of(asking, asking->config.labels[i]);
-		count = server ? look(asking, server, asking->config.labels[i], numbers) : -1;
-		if (count >= 0)
-			print_ledger(asking, asking->config.labels[i], server, numbers, count);
-		else
+		server = server_of(asking, label);
+		count = server ? look(asking, server, label, numbers) : -1;
+		if (count < 0)
 			status = 1;
+		(void)tell_ledger(asking, label,
+		                  &asking->servers[wire_server(label, asking->server_count)],
+		                  numbers, count);
+	}
+	if (asking->json) {
+		fleet_json_local(asking->json, asking->port);
+		return status;
 	}
 	puts("this host");
 	fleet_local_print(asking->port, stdout);
@@ -152,14 +169,18 @@ static int show(struct asking *asking)
 	int64_t numbers[FLEET_SHOWN] = { 0 };
 	struct fleet_server *server = server_of(asking, asking->label);
 	int count = server ? look(asking, server, asking->label, numbers) : -1;
+	const char *prefix = asking->config.fleet.prefix;
+	struct json_t *object;
+	bool good = true;
 
 	if (count < 0)
 		return 1;
-	print_ledger(asking, asking->label, server, numbers, count);
-	if (count == FLEET_SHOWN &&
-	    !fleet_print_hosts(server, asking->config.fleet.prefix, asking->label, numbers[8]))
-		return 1;
-	return fflush(stdout) ? 1 : 0;
+	object = tell_ledger(asking, asking->label, server, numbers, count);
+	if (count == FLEET_SHOWN && object)
+		good = fleet_json_hosts(object, server, prefix, asking->label, numbers[SHOWN_TIME]);
+	else if (count == FLEET_SHOWN)
+		good = fleet_print_hosts(server, prefix, asking->label, numbers[SHOWN_TIME]);
+	return good && fflush(stdout) == 0 ? 0 : 1;
 }
 
 static int set(struct asking *asking, char **words, int count)
@@ -214,15 +235,30 @@ static int forget(struct asking *asking)
 	return fflush(stdout) ? 1 : 0;
 }
 
+/* What says what there is, in either form. */
+static int show_what_is(struct asking *asking)
+{
+	int status;
+
+	if (!read_file(asking))
+		return 1;
+	if (asking->wants_json && !(asking->json = fleet_json_begin())) {
+		fputs("retrybudget: fleet: built without jansson\n", stderr);
+		return 1;
+	}
+	status = asking->label ? show(asking) : show_all(asking);
+	return asking->json && !fleet_json_end(asking->json) ? 1 : status;
+}
+
 static int carry_out(struct asking *asking, int count, char **words)
 {
 	const char *act = count > 0 ? words[0] : "";
 
 	asking->label = count > 1 ? words[1] : NULL;
-	if (count == 0)
-		return read_file(asking) ? show_all(asking) : 1;
-	if (count == 2 && strcmp(act, "show") == 0)
-		return read_file(asking) ? show(asking) : 1;
+	if (count == 0 || (count == 2 && strcmp(act, "show") == 0))
+		return show_what_is(asking);
+	if (asking->wants_json)
+		return options_usage("fleet", usage, after, stderr);
 	if (count == 2 && strcmp(act, "forget") == 0)
 		return read_file(asking) ? forget(asking) : 1;
 	if (count >= 2 && strcmp(act, "set") == 0)
@@ -238,6 +274,8 @@ static bool take_option(struct asking *asking, const char *name)
 		asking->user = optarg;
 	else if (strcmp(name, "password-file") == 0)
 		asking->password_file = optarg;
+	else if (strcmp(name, "json") == 0)
+		asking->wants_json = true;
 	else if (strcmp(name, "port") == 0)
 		asking->port = (int)strtol(optarg, NULL, 10);
 	return asking->port > 0 && asking->port <= UINT16_MAX;

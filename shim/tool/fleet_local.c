@@ -36,31 +36,36 @@ static void print_line(const char *line, FILE *out)
 	putc('\n', out);
 }
 
-void fleet_local_print(int port, FILE *out)
+const char *fleet_local_get(int port, char *reply, size_t size, char **lines)
 {
-	char request[128], reply[65536];
+	char request[128];
 	size_t n = 0;
 	ssize_t got = 0;
 	int fd = connect_to(port);
-	char *line, *rest = NULL;
 
-	if (fd < 0) {
-		fprintf(out, "  no retrybudgetd at 127.0.0.1:%d: %s\n", port, strerror(errno));
-		return;
-	}
+	if (fd < 0)
+		return strerror(errno);
 	snprintf(request, sizeof(request),
 	         "GET /fleet HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", port);
 	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		got = -1;
-	while (got >= 0 && n < sizeof(reply) - 1 &&
-	       (got = recv(fd, reply + n, sizeof(reply) - 1 - n, 0)) > 0)
+	while (got >= 0 && n < size - 1 && (got = recv(fd, reply + n, size - 1 - n, 0)) > 0)
 		n += (size_t)got;
 	close(fd);
 	reply[n] = '\0';
-	line = strstr(reply, "\r\n\r\n");
-	if (got < 0 || !line || strncmp(reply, "HTTP/1.1 200", 12) != 0) {
-		fprintf(out, "  what listens at 127.0.0.1:%d does not answer as retrybudgetd\n",
-		        port);
+	*lines = strstr(reply, "\r\n\r\n");
+	return got < 0 || !*lines || strncmp(reply, "HTTP/1.1 200", 12) != 0
+	           ? "what listens there does not answer as retrybudgetd"
+	           : NULL;
+}
+
+void fleet_local_print(int port, FILE *out)
+{
+	char reply[FLEET_LOCAL_REPLY], *line, *rest = NULL;
+	const char *why = fleet_local_get(port, reply, sizeof(reply), &line);
+
+	if (why) {
+		fprintf(out, "  no retrybudgetd at 127.0.0.1:%d: %s\n", port, why);
 		return;
 	}
 	for (line = strtok_r(line, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
