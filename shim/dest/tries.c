@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of 64 bits, one per destination: 16 of its slot + 1, 1 for a try that failed, 2 that count
- * the refusals since one went, 4 that count failures since an answer, 41 of time in units of 2^20
- * ns. */
+/* Words of 64 bits, one per destination: 18 of its slot + 1, 1 for a try that failed, 2 that count
+ * the refusals since one went, 4 that count failures since an answer, 39 of time in units of 2^20
+ * ns, which are 18 years. */
 #include "dest/tries.h"
 
 #include "dest/demand.h"
+#include "region/region.h"
 #include "sys/arithmetic.h"
 #include "sys/real.h"
 #include "sys/thread_io.h"
 
 #include <time.h>
 
-#define SLOT_SHIFT 48
-#define STUCK      (UINT64_C(1) << 47)
-#define DENIED     (UINT64_C(1) << 45)
-#define DENIALS    (UINT64_C(3) << 45)
+#define SLOT_SHIFT 46
+#define STUCK      (UINT64_C(1) << 45)
+#define DENIED     (UINT64_C(1) << 43)
+#define DENIALS    (UINT64_C(3) << 43)
 #define UNIT_SHIFT 20
-#define VAIN       (UINT64_C(1) << 41)
-#define VAINS      (UINT64_C(15) << 41)
+#define VAIN       (UINT64_C(1) << 39)
+#define VAINS      (UINT64_C(15) << 39)
 #define TIME_MASK  (VAIN - 1)
+
+_Static_assert(REGION_DESTINATIONS < 1 << (64 - SLOT_SHIFT), "each has a word of its own");
 
 /* Refusals in a row from which a thread spins, what it may do in between and spin still, and the
  * pause that ends a row. */
@@ -55,7 +58,7 @@ static uint64_t swept_bit(uint32_t slot)
 
 static bool is_of(uint64_t word, uint32_t slot)
 {
-	return word >> SLOT_SHIFT == (uint64_t)(slot & 0x7fff) + 1;
+	return word >> SLOT_SHIFT == (uint64_t)slot + 1;
 }
 
 static int64_t time_of(uint64_t word)
@@ -82,7 +85,7 @@ static inline void put(uint64_t *words, uint32_t slot, uint64_t flags, uint64_t 
 	uint64_t *place = is_of(*words, slot) ? words : place_of(words, slot);
 
 	kept &= is_of(*place, slot) ? *place : 0;
-	*place = ((uint64_t)(slot & 0x7fff) + 1) << SLOT_SHIFT | flags | kept |
+	*place = ((uint64_t)slot + 1) << SLOT_SHIFT | flags | kept |
 	         ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
 }
 

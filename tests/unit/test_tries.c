@@ -2,6 +2,7 @@
 /* What a thread remembers of its tries. */
 #include "budget_fixture.h"
 #include "dest/tries.h"
+#include "region/region.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -20,6 +21,19 @@ Test(tries, a_failed_try_with_nothing_since_is_a_loop)
 	cr_expect_not(tries_loop(3, now + SECONDS(1)), "of an earlier streak");
 	tries_note(3, now);
 	cr_expect_not(tries_loop(3, now), "it is under way");
+}
+
+Test(tries, those_of_a_large_share_are_told_apart)
+{
+	for (uint32_t slot = 3; slot < REGION_DESTINATIONS; slot *= 2) {
+		tries_failed(slot, now);
+		cr_expect(tries_loop(slot, now), "%u", slot);
+		cr_expect_not(tries_loop(slot + REGION_DESTINATIONS / 4, now), "%u", slot);
+		cr_expect_not(tries_loop(slot + REGION_DESTINATIONS / 2, now), "%u", slot);
+	}
+	tries_failed(REGION_DESTINATIONS - 1, now);
+	tries_heard(TRIES_NOWHERE);
+	cr_expect_not(tries_loop(REGION_DESTINATIONS - 1, now), "something else was done");
 }
 
 Test(tries, refusals_are_counted_until_one_goes)
