@@ -47,12 +47,12 @@ bool wire_batch(struct wire_batch *batch, const char *prefix, const char *host)
 bool wire_batch_add(struct wire_batch *batch, const char *prefix, const char *label,
                     const struct ledger_ask *ask, int64_t generation)
 {
-	unsigned char *at = batch->asks[batch->labels];
+	unsigned char *at;
 
 	if (batch->labels == WIRE_BATCH ||
 	    !wire_key(batch->keys[batch->labels], prefix, WIRE_LEDGER, label))
 		return false;
-	batch->labels++;
+	at = batch->asks[batch->labels++];
 	at = put(at, ask->life);
 	at = put(at, ask->number);
 	at = put(at, ask->heard);
