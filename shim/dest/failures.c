@@ -5,6 +5,7 @@
 #include "dest/profile.h"
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
+#include "sys/confined.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -74,7 +75,7 @@ void failures_add(struct destination *destination, const struct unanswered *fail
 static bool is_gone(int32_t thread)
 {
 	int saved = errno;
-	bool gone = kill(thread, 0) != 0 && errno == ESRCH;
+	bool gone = !confined_by_itself() && kill(thread, 0) != 0 && errno == ESRCH;
 
 	errno = saved;
 	return gone;

@@ -6,6 +6,7 @@
 #include "dest/address.h"
 #include "dest/destinations.h"
 #include "dest/firsts.h"
+#include "sys/confined.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ void lineage_setup(bool is_named)
 /* In a share of its own a command is of one lineage, whoever started it. */
 static void kin_of_this(uint64_t kin[KINDS])
 {
-	bool forked = at_start.process != thread_process(); /* and had no constructor of its own */
+	bool forked = at_start.process != thread_process() && !confined_by_itself();
 	int32_t parent = forked ? (int32_t)getppid() : at_start.parent;
 	int32_t session = forked ? (int32_t)getsid(0) : at_start.session;
 

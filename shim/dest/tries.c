@@ -7,6 +7,7 @@
 #include "dest/demand.h"
 #include "region/region.h"
 #include "sys/arithmetic.h"
+#include "sys/confined.h"
 #include "sys/real.h"
 #include "sys/thread_io.h"
 
@@ -209,6 +210,8 @@ bool tries_may_be_work(int64_t own)
 	int64_t before = mine->row_spent;
 	unsigned int moved;
 
+	if (confined_by_itself()) /* nor may it be held: that is more calls still */
+		return true;
 	mine->row_spent = spent();
 	if (own >= SPIN && mine->row_spent - before < own / 2) /* slept, whatever it has read */
 		return true;

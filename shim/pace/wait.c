@@ -18,6 +18,7 @@
 
 #include "region/state.h"
 #include "region/steering.h"
+#include "sys/confined.h"
 #include "sys/real.h"
 #include "sys/shelter.h"
 
@@ -149,6 +150,8 @@ enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 	int64_t slices = (deadline - now) / WAIT_SLICE + 1;
 	int saved = errno, ended;
 
+	if (confined_by_itself())
+		return WAIT_IMPOSSIBLE;
 	for (;; now = monotonic()) {
 		if (pthread_testcancel)
 			pthread_testcancel();

@@ -16,6 +16,7 @@
 #define LOOKS 32 /* of half a buffer each: the text has under 2 KiB, and never 8 */
 
 static _Atomic(bool) seen; /* a filter */
+static _Atomic(bool) by_itself;
 
 enum answer { FREE, FILTERED, LOCKED, UNREAD };
 
@@ -72,7 +73,7 @@ bool confined_perhaps(void)
 	forks_held held;
 	enum answer answer = UNREAD;
 
-	if (LOAD(seen))
+	if (LOAD(seen) || LOAD(by_itself))
 		return true;
 	shelter_enter(&shelter);
 	if (forks_hold(&held)) {
@@ -84,4 +85,14 @@ bool confined_perhaps(void)
 		STORE(seen, true);
 	errno = saved;
 	return answer != FREE;
+}
+
+void confined_begin(void)
+{
+	STORE(by_itself, true);
+}
+
+bool confined_by_itself(void)
+{
+	return LOAD(by_itself);
 }

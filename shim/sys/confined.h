@@ -14,4 +14,13 @@
  * left alone. */
 bool confined_perhaps(void);
 
+/* The program is about to put a filter on itself, or says what it must say before it may: from now
+ * on confined_by_itself(). Async-signal-safe, no system call. */
+void confined_begin(void);
+
+/* True if it did. A filter that was there when the program was executed knows what the loader
+ * needs, openat among it; one that the program puts on itself may know nothing of what we do
+ * beside it, not even a read of /proc that tells whether there is one. */
+bool confined_by_itself(void);
+
 #endif

@@ -133,6 +133,7 @@ def all_traps(build):
         *(trap("sandboxes", "sandbox", way, name=name)
           for way, name in (("server", "seccomp, a server's list"),
                             ("client", "seccomp, a client's list"),
+                            ("loops", "seccomp, a client's list, forty refusals"),
                             ("pipes", "seccomp, strict, pipes"),
                             ("no-network", "seccomp, no network"))),
         # the data calls, and all that a host has set

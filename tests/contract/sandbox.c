@@ -5,6 +5,7 @@
  *   server	accepted, then a list like that of sshd's monitor child
  *   pipes	SECCOMP_MODE_STRICT, read, write and exit, on pipes and files
  *   client	connected and answered before; then a list of a network client's, getsockopt in it
+ *   loops	the client's list, and then a port that refuses, forty times and without a pause
  *   no-network	socket() and connect() fail with EACCES from now on
  */
 #include "trap.h"
@@ -158,6 +159,29 @@ static void be_client(void)
 	printf("client: %s\n", ending_of(child));
 }
 
+static void loop_as_client(void)
+{
+	int held;
+	uint16_t bad = refusing_port(&held);
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct sockaddr_in to = loopback(bad);
+		int refused = 0;
+
+		kill_unless(client_like, LENGTH(client_like));
+		for (int i = 0; i < 40; i++) {
+			int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+			refused += connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0 &&
+			           errno == ECONNREFUSED;
+			close(fd);
+		}
+		leave(refused == 40);
+	}
+	printf("loops: %s\n", ending_of(child));
+}
+
 static void without_network(void)
 {
 	static const int calls[] = { SYS_socket, SYS_connect };
@@ -189,6 +213,8 @@ int main(int argc, char **argv)
 		use_pipes();
 	else if (strcmp(way, "client") == 0)
 		be_client();
+	else if (strcmp(way, "loops") == 0)
+		loop_as_client();
 	else if (strcmp(way, "no-network") == 0)
 		without_network();
 	else

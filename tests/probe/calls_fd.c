@@ -80,12 +80,27 @@ static void streams(void)
 	SAY("fclose", "temporary", fclose(stream));
 }
 
+/* Two arguments, five, an option that is not there, and the first word of a filter. */
+static void options(void)
+{
+	char name[16] = "";
+
+	SAY("prctl", "name", prctl(PR_SET_NAME, "calls"));
+	SAY("prctl", "its name", prctl(PR_GET_NAME, name));
+	printf("%s\n", name);
+	SAY("prctl", "five", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 1));
+	SAY("prctl", "none such", prctl(-1, 0, 0, 0, 0));
+	SAY("prctl", "no filter", prctl(PR_SET_SECCOMP, 2, NULL));
+	SAY("prctl", "no privileges", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+}
+
 int main(void)
 {
 	port = start_server(SERVER_ECHO, NULL);
 	closes();
 	dups();
 	streams();
+	options();
 	printf("lowest free number: %d\n", dup(1));
 	return 0;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* A program that puts a filter of system calls on itself (HAZARDS 75). libseccomp, which makes the
+ * call for the filter by number, says by prctl before it that no privileges will be gained. */
+#include "hook/hook.h"
+#include "sys/confined.h"
+
+#include <sys/prctl.h>
+
+int prctl_hook(int option, unsigned long second, unsigned long third, unsigned long fourth,
+               unsigned long fifth)
+{
+	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
+		confined_begin();
+	return real.prctl(option, second, third, fourth, fifth);
+}
