@@ -211,6 +211,14 @@ def runtimes():
         scene(f"beside/{manner}", rule, what,
               ["/usr/bin/python3", "{H}/hosts/beside.py", manner, "{S}", str(LIVE), str(DEAD)], servers,
               needs=["/usr/bin/python3"], **how)
+    for name, chains in (("broken", f"{LIVE}x5x100xh {LIVE}x5x0xd"),
+                         ("polls", f"{LIVE}x5x100xh {LIVE}x5x50xd"),
+                         ("dead", f"{LIVE}x5x100xh {DEAD}x5x0xd")):
+        how = {"storm": [{"port": DEAD}], "brief": False} if name == "dead" else {
+            "per_demand": (LIVE, "h", 12 if name == "broken" else 3.1, "syns")}
+        scene(f"chains/{name}", "other-work", "an event loop asks 50 times a second beside five endless chains of tries",
+              ["/usr/bin/python3", "{H}/hosts/chains.py", "{S}", *chains.split()],
+              [f"{LIVE}:broken", f"{DEAD}:close"], needs=["/usr/bin/python3"], **how)
     scene("python/queue", "demand", "jobs come by an outgoing connection, half for a dead server",
           ["/usr/bin/python3", "{H}/hosts/jobs.py", "queue", "{S}", "0", "3", *jobs, "9003=q"],
           [*pair("refused"), f"{NEXT}:push=40"])
