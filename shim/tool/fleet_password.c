@@ -9,7 +9,7 @@
 
 ssize_t fleet_password(const char *path, char password[FLEET_PASSWORD], const char **reason)
 {
-	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+	int fd = *path ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
 	struct stat of;
 	ssize_t n;
 
