@@ -61,7 +61,7 @@ const char *fleet_local_get(int port, char *reply, size_t size, char **lines)
 
 void fleet_local_print(int port, FILE *out)
 {
-	char reply[FLEET_LOCAL_REPLY], *line, *rest = NULL;
+	char reply[FLEET_LOCAL_REPLY], *line = NULL, *rest = NULL;
 	const char *why = fleet_local_get(port, reply, sizeof(reply), &line);
 
 	if (why) {
