@@ -398,7 +398,7 @@ bench: ## measure the cost and the effect, bare against shim in one run
 
 fleet-results: all daemon $(FLEET) ## what one Redis carries, and a fleet simulated: tests/fleet/RESULTS.md
 	@scripts/install-deps fleet
-	@tests/fleet/capacity --write tests/fleet/RESULTS.md
+	@tests/fleet/results --build $(B)
 
 results: bench ## the same, written to tests/bench/RESULTS.md
 	@scripts/bench-results $(B)
