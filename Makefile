@@ -219,7 +219,7 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 AGENT := steer top rules run explain advise share logs many leases
 
 check-agent: all daemon $(LENDER) ## the exporter and the command beside real programs in an outage
-	@$(MAKE) $(AT_ONCE) --output-sync=target $(AGENT:%=agent-%)
+	@$(MAKE) $(AT_ONCE) -j4 --output-sync=target $(AGENT:%=agent-%)
 
 agent-%:
 	@tests/agent/$* --build $(B)

@@ -79,12 +79,13 @@ def all_cases(build):
     for name in datagrams.programs():
         found.append(case(f"datagrams/{name}", "shim", 5, kind="datagrams", client=name))
     for name in statuses.programs(build):
-        found.append(case(f"status/{name}", "shim", 6, kind="status", client=name))
+        found.append(case(f"status/{name}", "shim", 10, kind="status", client=name))
     for name in blackhole.programs(build):
         found.append(case(f"black-hole/{name}", "slow", 3, kind="black-hole", client=name))
     found.append(case("status/five connections", "mixed", 2, kind="loud"))
     for name in secure.programs():
-        found.append(case(f"tls/status/{name}", "shim", 4, kind="tls-status", client=name))
+        weight = 10 if "one process" in name else 4
+        found.append(case(f"tls/status/{name}", "shim", weight, kind="tls-status", client=name))
     for name in secure.STORMS:
         found.append(case(f"tls/storm/{name}", "mixed", 2, kind="tls-storm", client=name))
     for name in secure_well.programs(build):
