@@ -3,13 +3,16 @@
  * call for the filter by number, says by prctl before it that no privileges will be gained. */
 #include "hook/hook.h"
 #include "sys/confined.h"
+#include "sys/thread.h"
 
 #include <sys/prctl.h>
 
 int prctl_hook(int option, unsigned long second, unsigned long third, unsigned long fourth,
                unsigned long fifth)
 {
-	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS)
+	/* A vfork child says it of what it executes, and not of its parent, whose memory this is.
+	 */
+	if ((option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && !thread_is_borrowed())
 		confined_begin();
 	return real.prctl(option, second, third, fourth, fifth);
 }
