@@ -4,6 +4,7 @@
 
 #include "config/keys.h"
 #include "config/value.h"
+#include "config/value_numbers.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>

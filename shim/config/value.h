@@ -16,11 +16,6 @@ void value_print(const struct key *key, const void *fields, struct text *out);
  * a noun phrase for messages and manual. */
 void value_describe(const struct key *key, struct text *out);
 
-/* Reads a decimal with at most six digits after the point, times scale, rounded to the nearest.
- * Returns where it ends, NULL if there is none or it does not fit (scale <= 3.6e12). Something
- * above zero that would round to zero does not fit either. */
-const char *decimal_parse(const char *string, int64_t scale, int64_t *value);
-
 /* Adds what the operator wrote in quotes, escaped, and shortened with "..." if it is long. */
 void text_quoted(struct text *text, const char *bytes, size_t n);
 

@@ -2,7 +2,7 @@
 /* The arguments of `retrybudget calc`: their names, units and bounds. */
 #include "tool/calc_values.h"
 
-#include "config/value.h"
+#include "config/value_numbers.h"
 
 #include <stddef.h>
 #include <string.h>
