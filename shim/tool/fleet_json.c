@@ -52,7 +52,7 @@ static void put_rule(json_t *object, const struct fleet_rule *rule)
 
 static void put_ledger(json_t *object, const int64_t *numbers)
 {
-	const int64_t sum = numbers[SHOWN_GOOD] + numbers[SHOWN_BAD];
+	const int64_t sum = later(greater(numbers[SHOWN_GOOD], 0), greater(numbers[SHOWN_BAD], 0));
 	json_t *told = json_object(), *news = json_object();
 
 	put_thousandths(told, "tokens_free", numbers[SHOWN_TOKENS_FREE]);

@@ -27,7 +27,7 @@ void fleet_print_rule(const struct fleet_rule *rule, FILE *out)
 
 static void print_news(const int64_t *numbers)
 {
-	const int64_t sum = numbers[SHOWN_GOOD] + numbers[SHOWN_BAD];
+	const int64_t sum = later(greater(numbers[SHOWN_GOOD], 0), greater(numbers[SHOWN_BAD], 0));
 
 	printf("  news    ");
 	if (numbers[SHOWN_SUCCESS_AGE] < 0)

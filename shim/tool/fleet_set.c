@@ -54,7 +54,7 @@ bool fleet_set_rule(const struct config *config, int policy, const struct fleet_
 	for (int i = 0; i < count; i++)
 		if (!take(&said, policy, words[i]))
 			return false;
-	*rule = (struct fleet_rule) { .generation = before->generation + 1,
+	*rule = (struct fleet_rule) { .generation = later(greater(before->generation, 0), 1),
 		                      .capacity = of->bucket.capacity,
 		                      .floor = of->bucket.floor,
 		                      .probe = of->probe / NS_PER_MS,
