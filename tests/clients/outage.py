@@ -11,7 +11,7 @@ from lab import wait_until
 BARE_SECONDS, BARE_ATTEMPTS = 1.0, 20000
 BARE_LEAST = 10  # per second; a client that is slow by itself would prove nothing
 SECOND = 1_000_000_000
-LIST = 6  # entries of a list that go free in an outage; STORM_OF_ONES in shim/dest/profile.c
+LIST = 6  # entries of a list that go free in an outage
 
 
 def fail(lab, way):
