@@ -10,9 +10,11 @@
 int prctl_hook(int option, unsigned long second, unsigned long third, unsigned long fourth,
                unsigned long fifth)
 {
-	/* A vfork child says it of what it executes, and not of its parent, whose memory this is.
-	 */
-	if ((option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) && !thread_is_borrowed())
+	bool confines = option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS;
+
+	/* Once: under a first filter it may not be asked any more whose memory this is. What a
+	 * vfork child says it says of what it executes, and not of its parent, whose that is. */
+	if (confines && !confined_by_itself() && !thread_is_borrowed())
 		confined_begin();
 	return real.prctl(option, second, third, fourth, fifth);
 }

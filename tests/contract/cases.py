@@ -134,6 +134,7 @@ def all_traps(build):
           for way, name in (("server", "seccomp, a server's list"),
                             ("client", "seccomp, a client's list"),
                             ("loops", "seccomp, a client's list, forty refusals"),
+                            ("twice", "seccomp, two filters"),
                             ("pipes", "seccomp, strict, pipes"),
                             ("no-network", "seccomp, no network"))),
         # the data calls, and all that a host has set

@@ -6,6 +6,7 @@
  *   pipes	SECCOMP_MODE_STRICT, read, write and exit, on pipes and files
  *   client	connected and answered before; then a list of a network client's, getsockopt in it
  *   loops	the client's list, and then a port that refuses, forty times and without a pause
+ *   twice	a list of two calls, and then a second of the same
  *   no-network	socket() and connect() fail with EACCES from now on
  */
 #include "trap.h"
@@ -182,6 +183,21 @@ static void loop_as_client(void)
 	printf("loops: %s\n", ending_of(child));
 }
 
+static void filter_twice(void)
+{
+	static const int calls[] = { SYS_prctl, SYS_exit };
+	uint16_t port = start_server(SERVER_ECHO, NULL);
+	pid_t child = fork();
+
+	if (child == 0) {
+		close(connected(port)); /* from here on the library knows this process */
+		kill_unless(calls, LENGTH(calls));
+		kill_unless(calls, LENGTH(calls));
+		leave(true);
+	}
+	printf("twice: %s\n", ending_of(child));
+}
+
 static void without_network(void)
 {
 	static const int calls[] = { SYS_socket, SYS_connect };
@@ -215,6 +231,8 @@ int main(int argc, char **argv)
 		be_client();
 	else if (strcmp(way, "loops") == 0)
 		loop_as_client();
+	else if (strcmp(way, "twice") == 0)
+		filter_twice();
 	else if (strcmp(way, "no-network") == 0)
 		without_network();
 	else
