@@ -13,6 +13,9 @@ import ways
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+# The record that says that the file was read again.
+REREAD = "event=reloaded"
+
 # What guest.c can be told to do, and the name that must trip.
 MISDEEDS = {
     "malloc": "malloc",
@@ -114,11 +117,20 @@ def trips_nothing(case, build, during=None, wanted=None, allowed=""):
     return problems
 
 
-def rewrite(configuration):
-    """Changes the file while the program runs: it is read again inside a hook."""
-    time.sleep(1.2)
-    with open(configuration, "a", encoding="ascii") as file:
+def rewrite(folder, records):
+    """Changes the file once the program has read it, until it was read again, and says so there."""
+
+    def wait_for(word):
+        end = time.monotonic() + 15
+        while not any(word in record for record in records()) and time.monotonic() < end:
+            time.sleep(0.05)
+
+    wait_for("event=loaded")
+    with open(os.path.join(folder, "ini"), "a", encoding="ascii") as file:
         file.write("\n[destination another]\nfloor = 1/s\n[a wrong section]\nx = y\n")
+    wait_for(REREAD)
+    with open(os.path.join(folder, "enough"), "w", encoding="ascii"):
+        pass
 
 
 def checks(build, text):
@@ -126,11 +138,9 @@ def checks(build, text):
     todo = [("imports are those of imports.txt", lambda: imports(build))]
     if os.uname().machine == "x86_64":
         todo.append(("tripwire is live", lambda: is_live(build)))
-        # Held for three seconds: the file changes meanwhile.
-        slow = cases.trap("", "host_state", policy=cases.HARD)
-        reread = "event=reloaded"
+        until = cases.trap("", "until_told", "@folder/enough", policy=cases.HARD)
         todo.append(("tripwire, the file is read again",
-                     lambda: trips_nothing(slow, build, rewrite, reread)))
+                     lambda: trips_nothing(until, build, rewrite, REREAD)))
         for case in cases.all_traps(build):
             if case.get("own_memory"):
                 continue

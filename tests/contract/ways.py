@@ -69,8 +69,8 @@ def run(
     """Runs the case's program.
 
     trace: a prefix for strace's files, one for each task. library: what is loaded as the shim.
-    last: libraries behind all others; more: environment; during: called with the configuration's
-    path while the program runs.
+    last: libraries behind all others; more: environment; during: called while the program runs, with
+    the case's folder and a function that gives the records that came so far.
     """
     folder = tempfile.mkdtemp(prefix="contract-")
     os.chmod(folder, 0o777)
@@ -117,17 +117,24 @@ def run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=environment, start_new_session=True,
     ) as process:
-        if during:
-            threading.Thread(target=during, args=[os.path.join(folder, "ini")]).start()
+        def so_far():
+            outcome.records += drain(log)
+            return outcome.records
+
+        meanwhile = threading.Thread(target=during, args=[folder, so_far]) if during else None
+        if meanwhile:
+            meanwhile.start()
         try:
             out, err = process.communicate(timeout=case.get("seconds", 40))
             outcome.code = process.returncode
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
+        if meanwhile:
+            meanwhile.join()
     outcome.out = said(out, folder)
     outcome.err = said(err, folder)
-    outcome.records = drain(log)
+    outcome.records += drain(log)
     log.close()
     ours = (shim, "/memfd:retrybudget", "/dev/zero (deleted)")
     text = ""
