@@ -61,5 +61,5 @@ size_t wire_server(const char *label, size_t count)
 
 	for (; *label; label++)
 		hash = (hash ^ (unsigned char)*label) * UINT64_C(0x100000001b3); /* FNV-1a */
-	return count > 0 ? (hash ^ hash >> 32) % count : 0;
+	return count > 0 ? (size_t)((hash ^ hash >> 32) % count) : 0;
 }

@@ -80,6 +80,16 @@ static void options(void)
 	close(held);
 }
 
+/* The one variadic call of them that is not about a descriptor. */
+static void announcements(void)
+{
+	const char *name = NAMED("prctl", "__prctl_time64");
+
+	SAY(name, "five", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 1));
+	SAY(name, "privileges", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	SAY(name, "none", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0));
+}
+
 int main(void)
 {
 	uint16_t port = start_server(SERVER_ECHO, NULL);
@@ -90,6 +100,7 @@ int main(void)
 	close(sock);
 	for (int i = 0; i < 3; i++)
 		options();
+	announcements();
 	printf("healthy: %s\n", error_name(attempt(port, NULL)));
 	return 0;
 }

@@ -27,7 +27,7 @@ static int slot_count;
 static void close_everything(const char *how)
 {
 	if (strcmp(how, "range") == 0) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef CLOSE_RANGE_UNSHARE /* where libc has the function */
 		close_range(0, HIGHEST, 0);
 #else
 		syscall(SYS_close_range, 0, HIGHEST, 0);

@@ -23,6 +23,9 @@
 
 #define NOBODY 65534
 
+/* The status of a child that ended by _exit; musl has no W_EXITCODE. */
+#define ENDED_WITH(code) ((code) << 8)
+
 static char base[64];
 static int64_t now = NS_PER_S;
 
@@ -129,9 +132,9 @@ static int end_of_member(bool (*confine)(void), int destinations)
 		_exit(chunks_made());
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
-	if (confine == filter_segments && status == W_EXITCODE(CANNOT, 0))
+	if (confine == filter_segments && status == ENDED_WITH(CANNOT))
 		cr_skip_test("no filters here");
-	cr_assert_neq(status, W_EXITCODE(CANNOT, 0));
+	cr_assert_neq(status, ENDED_WITH(CANNOT));
 	return status;
 }
 
@@ -209,8 +212,8 @@ Test(chunks, a_member_with_little_room_or_locked_memory_makes_fewer)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	cr_skip_test("the sanitizers lock nothing, and need all of the space there is");
 #endif
-	cr_expect_eq(end_of_member(lock_a_page, 3000), W_EXITCODE(0, 0));
-	cr_expect_eq(end_of_member(limit_space, 3000), W_EXITCODE(1, 0));
+	cr_expect_eq(end_of_member(lock_a_page, 3000), ENDED_WITH(0));
+	cr_expect_eq(end_of_member(limit_space, 3000), ENDED_WITH(1));
 }
 
 /* PROBE_DESTINATIONS=65536: 300 MB. */

@@ -96,5 +96,5 @@ Test(sim_sweep, the_region_is_where_retries_keep_it_down, .init = make_folder,
 	cr_expect_gt(down, SIM_LENGTHS * 2, "%d", down);
 	cr_expect_geq(bare.recovery[0][0], 0, "half a load and one second");
 	cr_expect_geq(drawn_as_never(&bare), down);
-	cr_expect_leq(drawn_as_never(&library), SIM_LENGTHS, "of 100 % alone");
+	cr_expect_leq(drawn_as_never(&library), SIM_LENGTHS, "of 100 %% alone");
 }
