@@ -6,6 +6,7 @@ import argparse
 import http.client
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -30,6 +31,8 @@ print(made, flush=True)
 sys.stdin.readline()
 """
 WAIT = 20  # seconds for anything that has to come
+AGAIN = 2  # plays of a check that failed
+CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV, -signal.SIGSYS}
 checks = []
 
 
@@ -54,13 +57,15 @@ class Stage:
         self.daemon = os.path.join(build, "retrybudgetd")
         self.library = os.path.join(build, "libretrybudget.so")
         self.folder = tempfile.mkdtemp(prefix="retrybudgetd-")
-        self.started, self.sockets = [], []
+        self.started, self.sockets, self.crashed = [], [], []
         self.settings = os.path.join(self.folder, "ini")
         with open(self.settings, "w") as file:
             file.write("[log]\ntarget = none\n")
 
     def close(self):
         for process in self.started:
+            if process.poll() in CRASHES:
+                self.crashed.append(process.args)
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout, process.stderr):
@@ -134,6 +139,34 @@ def dead_port():
         return str(s.getsockname()[1])
 
 
+def play(function, build):
+    """Plays a check on a stage of its own. Returns how it ended ("crashed": a program did), and why."""
+    stage = Stage(build)
+    try:
+        skipped = function(stage)
+        ended, why = "skipped" if skipped else "passed", skipped
+    except (Broken, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
+        ended, why = "failed", f"{type(error).__name__}: {error}"
+    finally:
+        stage.close()
+        shutil.rmtree(stage.folder, ignore_errors=True)
+    if stage.crashed:
+        return "crashed", f"{stage.crashed}; {why or ''}"
+    return ended, why
+
+
+def settle(function, build):
+    """The same. What failed is played twice more, and passes if it does so both times: something else kept
+    the machine busy. What it said at first is told all the same. A crash counts at once."""
+    ended, why = play(function, build)
+    if ended == "failed":
+        again = [play(function, build) for _ in range(AGAIN)]
+        if all(end == "passed" for end, _ in again):
+            return "passed", f"but once not: {why}"
+        why += "".join(f"\n    again: {end} {said or ''}" for end, said in again)
+    return ("failed" if ended == "crashed" else ended), why
+
+
 def main(what):
     """what: for --help. Returns the exit status."""
     parser = argparse.ArgumentParser(description=what)
@@ -144,17 +177,9 @@ def main(what):
     for function in checks:
         if options.filter not in function.__name__:
             continue
-        stage = Stage(os.path.abspath(options.build))
-        try:
-            skipped = function(stage)
-            ended = "skipped" if skipped else "passed"
-            print(f"{function.__name__:40} {ended}{': ' + skipped if skipped else ''}")
-        except (Broken, OSError, subprocess.TimeoutExpired) as why:
-            ended = "failed"
-            print(f"{function.__name__:40} FAILED: {why}")
-        finally:
-            stage.close()
-            shutil.rmtree(stage.folder, ignore_errors=True)
+        ended, why = settle(function, os.path.abspath(options.build))
+        print(f"{function.__name__:40} {'FAILED' if ended == 'failed' else ended}{f': {why}' if why else ''}",
+              flush=True)
         count[ended] += 1
     print(", ".join(f"{n} {what}" for what, n in count.items()))
     return 1 if count["failed"] else 0

@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # The record that says that the file was read again.
 REREAD = "event=reloaded"
+AGAIN = 2  # plays of what failed and may be chance, when all else has ended
 
 # What guest.c can be told to do, and the name that must trip.
 MISDEEDS = {
@@ -104,7 +105,8 @@ def place_of(words, build):
 
 
 def trips_nothing(case, build, during=None, wanted=None, allowed=""):
-    """A case under the shim with the tripwire below."""
+    """A case under the shim with the tripwire below. Returns what is wrong, and whether to look again: a
+    busy machine can keep it from what it should do, but trips no wire."""
     outcome, words = tripped(case, build, during=during, CONTRACT_ALLOWED=allowed)
     problems = []
     missing = wanted and not any(wanted in record for record in outcome.records)
@@ -114,7 +116,7 @@ def trips_nothing(case, build, during=None, wanted=None, allowed=""):
         problems.append(f"no record with {wanted}: it did not come so far")
     elif outcome.code not in (0, 77):
         problems.append(f"exit {outcome.code}: {outcome.out}{outcome.err}")
-    return problems
+    return problems, not words and not ways.crashed(outcome)
 
 
 def rewrite(folder, records):
@@ -135,9 +137,9 @@ def rewrite(folder, records):
 
 def checks(build, text):
     """All of them, or those whose name holds the text; how many passed, failed, were skipped."""
-    todo = [("imports are those of imports.txt", lambda: imports(build))]
+    todo = [("imports are those of imports.txt", lambda: (imports(build), False))]
     if os.uname().machine == "x86_64":
-        todo.append(("tripwire is live", lambda: is_live(build)))
+        todo.append(("tripwire is live", lambda: (is_live(build), False)))
         until = cases.trap("", "until_told", "@folder/enough", policy=cases.HARD)
         todo.append(("tripwire, the file is read again",
                      lambda: trips_nothing(until, build, rewrite, REREAD)))
@@ -159,16 +161,20 @@ def checks(build, text):
                              lambda sites=sites, wanted=wanted: trips_nothing(
                                  sites, build, wanted=wanted, allowed=UNWINDING)))
     todo = [(name, check) for name, check in todo if text in name]
-    passed = failed = 0
     with ThreadPoolExecutor(3) as pool:
-        for (name, _), problems in zip(todo, pool.map(lambda item: item[1](), todo)):
-            if problems:
-                failed += 1
-                print(f"FAIL {name}")
-                for problem in problems[:5]:
-                    print(f"    {problem[:1500]}")
-            else:
-                passed += 1
+        looks = list(pool.map(lambda item: item[1](), todo))
+    passed = failed = 0
+    for (name, check), (problems, again) in zip(todo, looks):
+        if problems and again and not any(check()[0] for _ in range(AGAIN)):
+            print(f"once, and not when played again: {name}: {problems}")
+            problems = []
+        if problems:
+            failed += 1
+            print(f"FAIL {name}")
+            for problem in problems[:5]:
+                print(f"    {problem[:1500]}")
+        else:
+            passed += 1
     print(f"inside the hooks: {passed} checks in order, {failed} not")
     skipped = 0 if os.uname().machine == "x86_64" else 1
     return passed, failed, skipped

@@ -25,6 +25,9 @@ floor = 10000/s
 """
 
 
+CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV, -signal.SIGSYS}
+
+
 class Outcome:
     """What a run said and left behind."""
 
@@ -34,6 +37,10 @@ class Outcome:
         self.out = self.err = ""
         self.state = []  # sorted paragraphs of witness.c, one for each process that called exit
         self.records = []
+
+
+def crashed(outcome):
+    return outcome.code in CRASHES
 
 
 def paragraphs(text, ours):
