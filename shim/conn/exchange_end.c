@@ -155,13 +155,19 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	         (trial_of(entry, &trial) && (answer_time_converses(trial.destination) ||
 	                                      not_now_is_greeted(LOAD(trial.destination->port))));
 	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
-	                     state == SOCKET_ASKED, greets)) {
+	                     (struct said_when) { .asked = state == SOCKET_ASKED,
+	                                          .greets = greets,
+	                                          .agreed = traits & TRAIT_AGREES })) {
 	case SAID_NOT_NOW:
 		trait_add(entry, TRAIT_AGREES); /* what comes next is looked at, too */
 		rejected(fd, entry, state, &whole);
 		return;
 	case SAID_NOTHING:
 		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
+		socket_move(fd, entry, state, ON_WORDS);
+		return;
+	case SAID_GO_ON:
+		trait_add(entry, TRAIT_AGREES);
 		socket_move(fd, entry, state, ON_WORDS);
 		return;
 	case SAID_ANSWER:

@@ -9,11 +9,6 @@
 #define BEGINS(bytes, n, text)                                                                     \
 	((n) >= sizeof(text) - 1 && memcmp(bytes, text, sizeof(text) - 1) == 0)
 
-/* When the bytes came, as not_now_said() is told. */
-struct moment {
-	bool asked, greets;
-};
-
 static bool is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
@@ -27,7 +22,7 @@ bool not_now_is_greeted(int64_t port)
 /* 421 is "service not available", 554 as a greeting "no service", and a whole line of a code 4yz
  * refuses as a greeting, while after a question it may be an answer. So may the other two be where
  * no greeting was: a line whose first number is a value. */
-static bool mail(const unsigned char *bytes, size_t n, struct moment when)
+static bool mail(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	if (n < 4 || (bytes[3] != ' ' && bytes[3] != '-') || (when.asked && !when.greets))
 		return false;
@@ -38,7 +33,7 @@ static bool mail(const unsigned char *bytes, size_t n, struct moment when)
 }
 
 /* An error packet as the first one: 3 bytes of length, number 0, 0xff, a code from 1000 on. */
-static bool mysql(const unsigned char *bytes, size_t n, struct moment when)
+static bool mysql(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	unsigned int code;
 
@@ -57,7 +52,7 @@ static uint32_t number(const unsigned char *bytes)
 
 /* An ErrorResponse whose SQLSTATE is of class 53 (insufficient resources) or 57 (operator
  * intervention: it starts, or stops). A wrong password is an answer. */
-static bool postgres(const unsigned char *bytes, size_t n, struct moment when)
+static bool postgres(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	size_t at = 5;
 
@@ -79,7 +74,7 @@ static bool postgres(const unsigned char *bytes, size_t n, struct moment when)
 
 /* To a command, as the first reply: it loads its data, is cut off from its master, or has its most
  * clients. -ERR alone, and -BUSY or -NOAUTH, are answers. */
-static bool redis(const unsigned char *bytes, size_t n, struct moment when)
+static bool redis(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	(void)when;
 	return BEGINS(bytes, n, "-ERR max") || BEGINS(bytes, n, "-LOADING ") ||
@@ -87,7 +82,7 @@ static bool redis(const unsigned char *bytes, size_t n, struct moment when)
 }
 
 /* A record of type 21, not encrypted: two bytes, before any handshake. */
-static bool tls(const unsigned char *bytes, size_t n, struct moment when)
+static bool tls(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	(void)when;
 	return n >= 6 && bytes[0] == 21 && bytes[1] == 3 && bytes[2] <= 4 && bytes[3] == 0 &&
@@ -96,7 +91,7 @@ static bool tls(const unsigned char *bytes, size_t n, struct moment when)
 
 /* CONNACK. Version 3: two bytes, the second 3, "server unavailable". Version 5: reasons 0x88
  * (unavailable), 0x89 (busy), 0x97 (quota exceeded), 0x9f (connection rate exceeded). */
-static bool mqtt(const unsigned char *bytes, size_t n, struct moment when)
+static bool mqtt(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	if (!when.asked || n < 4 || bytes[0] != 0x20 || bytes[1] > n - 2 || bytes[2] != 0)
 		return false;
@@ -118,7 +113,7 @@ static size_t past_length(const unsigned char *bytes, size_t n, size_t at)
 
 /* A message with the response of a bind (0x61), or an extended one that nobody asked for (0x78),
  * whose result is 51 (busy) or 52 (unavailable). */
-static bool ldap(const unsigned char *bytes, size_t n, struct moment when)
+static bool ldap(const unsigned char *bytes, size_t n, struct said_when when)
 {
 	size_t at = n >= 2 && bytes[0] == 0x30 ? past_length(bytes, n, 1) : 0;
 
@@ -132,9 +127,27 @@ static bool ldap(const unsigned char *bytes, size_t n, struct moment when)
 	       (bytes[at + 2] == 51 || bytes[at + 2] == 52);
 }
 
+/* To a request for a connection, after the method was agreed on: general failure, network or host
+ * unreachable, refused, expired. What the rules forbid, or the proxy cannot do (2, 7, 8), is an
+ * answer. Some clients read three bytes first. */
+static bool socks(const unsigned char *bytes, size_t n, struct said_when when)
+{
+	return when.agreed && n >= 3 && bytes[0] == 5 && bytes[2] == 0 &&
+	       (bytes[1] == 1 || (bytes[1] >= 3 && bytes[1] <= 6));
+}
+
+/* SOCKS 5: which method, of none and of a password; and that the password is right. */
+static bool agrees(const unsigned char *bytes, size_t n, struct said_when when)
+{
+	if (n != 2 || !when.asked)
+		return false;
+	return when.agreed ? bytes[0] == 1 && bytes[1] == 0
+	                   : bytes[0] == 5 && (bytes[1] == 0 || bytes[1] == 2);
+}
+
 static const struct {
 	const char *reference; /* for whoever checks it */
-	bool (*refuses)(const unsigned char *bytes, size_t n, struct moment when);
+	bool (*refuses)(const unsigned char *bytes, size_t n, struct said_when when);
 } protocols[] = {
 	{ "SMTP: RFC 5321 3.1 and 4.2.1; FTP: RFC 959 4.2.1; NNTP: RFC 3977 5.1", mail },
 	{ "MySQL: the error packet, as the first of a connection", mysql },
@@ -143,9 +156,10 @@ static const struct {
 	{ "TLS: RFC 8446 6", tls },
 	{ "MQTT: 3.1.1, 3.2.2.3; 5.0, 3.2.2.2", mqtt },
 	{ "LDAP: RFC 4511 4.2.2, 4.4.1 and appendix A", ldap },
+	{ "SOCKS 5: RFC 1928 6", socks },
 };
 
-enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets)
+enum said not_now_said(const void *bytes, size_t n, struct said_when when)
 {
 	const unsigned char *first = bytes;
 
@@ -153,10 +167,12 @@ enum said not_now_said(const void *bytes, size_t n, bool asked, bool greets)
 	if (n == 1 && (*first == 'N' || *first == 'S'))
 		return SAID_NOTHING;
 	/* A mail server takes its leave of whom it refused. */
-	if (asked && BEGINS(first, n, "221 "))
+	if (when.asked && BEGINS(first, n, "221 "))
 		return SAID_NOTHING;
+	if (agrees(first, n, when))
+		return SAID_GO_ON;
 	for (size_t i = 0; i < sizeof(protocols) / sizeof(*protocols); i++)
-		if (protocols[i].refuses(first, n, (struct moment) { asked, greets }))
+		if (protocols[i].refuses(first, n, when))
 			return SAID_NOT_NOW;
 	return SAID_ANSWER;
 }

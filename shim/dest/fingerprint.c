@@ -42,6 +42,14 @@ static bool is_tls(const unsigned char *bytes, size_t n)
 	       bytes[2] <= 0x04;
 }
 
+/* Version 1, a name and a password, each behind its length (RFC 1929). */
+static bool is_password(const unsigned char *bytes, size_t n)
+{
+	size_t name = n >= 5 && bytes[0] == 1 ? bytes[1] : 0;
+
+	return name > 0 && n >= name + 4 && n == 3 + name + bytes[2 + name];
+}
+
 static bool is_preamble(const unsigned char *bytes, size_t n)
 {
 	for (size_t i = 0; i < sizeof(preambles) / sizeof(*preambles); i++) {
@@ -51,7 +59,7 @@ static bool is_preamble(const unsigned char *bytes, size_t n)
 		    memcmp(bytes + one->at, one->bytes, one->len) == 0)
 			return one->at != 8 || bytes[0] == '*';
 	}
-	return is_tls(bytes, n);
+	return is_tls(bytes, n) || is_password(bytes, n);
 }
 
 static bool is_upper(unsigned char c)

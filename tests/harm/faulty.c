@@ -16,6 +16,7 @@
  *   fail=P         closes instead of an answer to P % of the requests
  *   status=CODE    answers so
  *   err=P, busy=P  500 or 503 to P % of the requests
+ *   socks          agrees to go on, as a SOCKS proxy, and then can reach nobody
  *   broken         502 to each path that begins with /d
  *   polls          says nothing to those
  *   limit=N        429 with Retry-After: 60 to the Nth request of all
@@ -276,6 +277,21 @@ static void postgres(int fd)
 	c->length = 0;
 }
 
+/* A proxy (SOCKS 5) that can reach nobody: refused. */
+static void socks(int fd)
+{
+	struct connection *c = connections[fd];
+	const bool asks = c->length >= 10;
+	c->length = 0;
+	if (!asks) {
+		say(fd, "\x05\0", 2);
+		return;
+	}
+	c->port->requests++;
+	say(fd, "\x05\x05\0\x01\0\0\0\0\0\0", 10);
+	drop(fd);
+}
+
 static void readable(int fd)
 {
 	struct connection *c = connections[fd];
@@ -293,6 +309,10 @@ static void readable(int fd)
 	c->length += (int)got;
 	if (is(port, "pg")) {
 		postgres(fd);
+		return;
+	}
+	if (is(port, "socks")) {
+		socks(fd);
 		return;
 	}
 	while (connections[fd] == c && whole(c)) {

@@ -166,4 +166,8 @@ Test(fingerprint, preambles_tell_nothing)
 	cr_assert_eq(print_of("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"), 0);
 	cr_assert_neq(print_of("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 0);
 	cr_assert_eq(fingerprint_of("\0\0\1\x07", 4), 0);
+	cr_assert_eq(fingerprint_of("\x05\x01\0", 3), 0, "SOCKS");
+	cr_assert_eq(fingerprint_of("\x01\x04user\x08password", 15), 0, "to such a proxy");
+	cr_assert_neq(fingerprint_of("\x01\x04user\x08password!", 16), 0);
+	cr_assert_neq(fingerprint_of("\x05\x01\0\x01\x7f\0\0\x01\0\x50", 10), 0);
 }

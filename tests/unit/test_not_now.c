@@ -3,10 +3,12 @@
 #include "conn/not_now.h"
 #include "track_fixture.h"
 
-#define SAYS(text)   not_now_said(text, sizeof(text) - 1, true, true)
-#define GREETS(text) not_now_said(text, sizeof(text) - 1, false, true)
-#define TELLS(text)  not_now_said(text, sizeof(text) - 1, false, false)
-#define GIVES(text)  not_now_said(text, sizeof(text) - 1, true, false)
+#define SAID(text, ...) not_now_said(text, sizeof(text) - 1, (struct said_when) { __VA_ARGS__ })
+#define SAYS(text)      SAID(text, .asked = true, .greets = true)
+#define GREETS(text)    SAID(text, .greets = true)
+#define TELLS(text)     SAID(text, .asked = false)
+#define GIVES(text)     SAID(text, .asked = true)
+#define GOES_ON(text)   SAID(text, .asked = true, .agreed = true)
 
 TestSuite(not_now, .init = start_shim);
 
@@ -60,6 +62,22 @@ Test(not_now, is_no_answer_that_looks_like_one)
 	cr_expect_eq(TELLS("421 4.3.2 not now\r\n"), SAID_NOT_NOW);
 }
 
+Test(not_now, is_said_by_a_proxy_for_what_it_cannot_reach)
+{
+	cr_expect_eq(GIVES("\x05\0"), SAID_GO_ON);
+	cr_expect_eq(GIVES("\x05\x02"), SAID_GO_ON, "it wants a password");
+	cr_expect_eq(GOES_ON("\x01\0"), SAID_GO_ON, "which is right");
+	cr_expect_eq(GIVES("\x05\xff"), SAID_ANSWER, "no method");
+	cr_expect_eq(GOES_ON("\x01\x01"), SAID_ANSWER, "a wrong password");
+	cr_expect_eq(GOES_ON("\x05\0"), SAID_ANSWER, "once");
+	cr_expect_eq(GOES_ON("\x05\x05\0"), SAID_NOT_NOW);
+	cr_expect_eq(GOES_ON("\x05\x01\0\x01\0\0\0\0\0\0"), SAID_NOT_NOW);
+	cr_expect_eq(GOES_ON("\x05\0\0\x01\0\0\0\0\0\0"), SAID_ANSWER);
+	cr_expect_eq(GOES_ON("\x05\x02\0\x01\0\0\0\0\0\0"), SAID_ANSWER, "forbidden");
+	cr_expect_eq(GOES_ON("\x05\x07\0\x01\0\0\0\0\0\0"), SAID_ANSWER, "not supported");
+	cr_expect_eq(GIVES("\x05\x05\0\x01\0\0\0\0\0\0"), SAID_ANSWER, "nothing was agreed on");
+}
+
 Test(not_now, is_not_what_looks_like_one)
 {
 	cr_expect_eq(SAYS("4210"), SAID_ANSWER);
@@ -86,10 +104,10 @@ Test(not_now, reads_no_byte_beyond)
 
 		for (size_t b = 0; b < n; b++)
 			bytes[b] = (char)random_next(&random);
-		bytes[0] = "4\025E-5\x20\x30"[random_next(&random) % 7];
+		bytes[0] = "4\025E-5\x20\x30\x05"[random_next(&random) % 8];
 		copy = malloc(n); /* of that very size: AddressSanitizer watches its end */
 		memcpy(copy, bytes, n);
-		not_now_said(copy, n, i % 2, i % 4 < 2);
+		not_now_said(copy, n, (struct said_when) { i % 2, i % 4 < 2, i % 8 < 4 });
 		free(copy);
 	}
 }
@@ -121,6 +139,44 @@ Test(not_now, of_postgres_comes_after_it_agreed_to_go_on_without_tls)
 	cr_assert_eq(send(talk.peer, busy, sizeof(busy) - 1, 0), (ssize_t)sizeof(busy) - 1);
 	cr_assert_gt(host_recv(talk.host, 64, 0), 0);
 	cr_expect_eq(talk.destination->tally.failures[FAILURE_STATUS], 1);
+}
+
+/* One connection through a SOCKS proxy to a host with this number. code: what the proxy says. True
+ * if it was taken for a retry once that was known. */
+static bool ask_proxy(const struct server *server, char host, char code)
+{
+	const char request[] = { 5, 1, 0, 1, 10, 0, 0, host, 0, 80 };
+	const char reply[] = { 5, code, 0, 1, 0, 0, 0, 0, 0, 0 };
+	struct talk talk = talk_to(server);
+	bool is_retry;
+
+	host_send_bytes(talk.host, "\x05\x01\0", 3);
+	peer_hears(&talk);
+	cr_assert_eq(send(talk.peer, "\x05\0", 2, 0), 2);
+	cr_assert_eq(host_recv(talk.host, 2, 0), 2);
+	host_send_bytes(talk.host, request, sizeof(request));
+	peer_hears(&talk);
+	is_retry = talk.entry->traits & TRAIT_RETRY;
+	cr_assert_eq(send(talk.peer, reply, sizeof(reply), 0), (ssize_t)sizeof(reply));
+	cr_assert_eq(host_recv(talk.host, sizeof(reply), 0), (ssize_t)sizeof(reply));
+	peer_closes(&talk);
+	host_close(talk.host);
+	return is_retry;
+}
+
+/* Which target it was for is known once that is asked for: another is other work. */
+Test(not_now, of_a_proxy_is_of_the_target_that_was_asked_for)
+{
+	struct server server = serve(8);
+	struct destination *proxy;
+
+	ask_proxy(&server, 1, 5); /* requests are read from the first failure on */
+	cr_expect(ask_proxy(&server, 1, 5));
+	cr_expect_not(ask_proxy(&server, 2, 0));
+	cr_expect(ask_proxy(&server, 1, 5), "the same again");
+	proxy = destination_at_port(&server);
+	EXPECT_COUNTED(proxy, 1, 3, FAILURE_STATUS);
+	cr_expect_eq(proxy->tally.mistaken, 1);
 }
 
 Test(not_now, is_looked_for_in_the_first_bytes_alone)

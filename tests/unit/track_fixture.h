@@ -99,9 +99,8 @@ static inline int host_connect(int fd, const struct server *server)
 	return attempt_settle(&try, connect(fd, to, sizeof(server->address)));
 }
 
-static inline ssize_t host_send(int fd, const char *text)
+static inline ssize_t host_send_bytes(int fd, const char *text, size_t n)
 {
-	size_t n = strlen(text);
 	uint32_t fingerprint;
 
 	if (!(socket_watched(fd) & WATCH_WRITE))
@@ -110,6 +109,11 @@ static inline ssize_t host_send(int fd, const char *text)
 		return traffic_went(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL);
 	fingerprint = traffic_begin(fd, traffic_look(fd, text, n));
 	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, fingerprint);
+}
+
+static inline ssize_t host_send(int fd, const char *text)
+{
+	return host_send_bytes(fd, text, strlen(text));
 }
 
 static inline ssize_t host_recv(int fd, size_t n, int flags)
