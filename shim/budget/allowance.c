@@ -18,6 +18,11 @@
 #define FRESH 10
 #define OPEN  6
 
+/* Where what fails does so by itself: attempts for each answer, and failures in a row. One thing
+ * that is tried a hundred times a second beside ten others that are answered is within both. */
+#define PER_ANSWER_MIXED 20
+#define OPEN_MIXED       30
+
 /* A moment of the future is a rival's later clock, or garbage: it counts as now. */
 static int64_t age(const cell64 *moment, int64_t now)
 {
@@ -77,11 +82,21 @@ static bool is_fresh(const struct allowance *allowance, int64_t now)
 	return age(&allowance->answered_at, now) < NS_PER_S || (failed >= 0 && failed <= FRESH);
 }
 
-bool allowance_is_answering(const struct allowance *allowance, int64_t now)
+static bool answers(const struct allowance *allowance, int64_t most, int64_t now)
 {
 	int64_t failed = LOAD(allowance->failed);
 
-	return age(&allowance->answered_at, now) < NS_PER_S && failed >= 0 && failed <= OPEN;
+	return age(&allowance->answered_at, now) < NS_PER_S && failed >= 0 && failed <= most;
+}
+
+bool allowance_is_answering(const struct allowance *allowance, int64_t now)
+{
+	return answers(allowance, OPEN, now);
+}
+
+bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now)
+{
+	return answers(allowance, OPEN_MIXED, now);
 }
 
 bool allowance_has_answer(const struct allowance *allowance, int64_t now)
@@ -98,7 +113,7 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now)
 	                    known * OVER_USUAL;
 }
 
-bool allowance_take(struct allowance *allowance, int64_t now)
+bool allowance_take(struct allowance *allowance, bool mixed, int64_t now)
 {
 	int64_t known = usual(allowance, now), tries, answers;
 	int64_t started = LOAD(allowance->started);
@@ -106,7 +121,9 @@ bool allowance_take(struct allowance *allowance, int64_t now)
 	if (is_fresh(allowance, now)) {
 		tries = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
 		answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
-		if (tries < answers * (known ? PER_ANSWER : PER_ANSWER_UNKNOWN))
+		if (tries < answers * (mixed   ? PER_ANSWER_MIXED
+		                       : known ? PER_ANSWER
+		                               : PER_ANSWER_UNKNOWN))
 			return true;
 		if (allowance_is_usual(allowance, now))
 			return true;

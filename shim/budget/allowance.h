@@ -40,8 +40,9 @@ static inline void allowance_tried(struct allowance *allowance, int64_t now)
 void allowance_answered(struct allowance *allowance, int64_t now);
 void allowance_failed(struct allowance *allowance, int64_t now);
 
-/* True if one more attempt of unknown kind may go; it is then counted by allowance_tried(). */
-bool allowance_take(struct allowance *allowance, int64_t now);
+/* True if one more attempt of unknown kind may go; it is then counted by allowance_tried(). mixed:
+ * nearly all new work is answered, and what fails does so by itself: twenty for each answer. */
+bool allowance_take(struct allowance *allowance, bool mixed, int64_t now);
 
 /* True if one more attempt would keep within the traffic that was usual before it failed. */
 bool allowance_is_usual(const struct allowance *allowance, int64_t now);
@@ -49,6 +50,10 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now);
 /* True while the destination answers: a success within the last second, and at most six failures
  * since. */
 bool allowance_is_answering(const struct allowance *allowance, int64_t now);
+
+/* The same where one thing is tried in vain beside others that are answered: of its failures many
+ * in a row say nothing, at most thirty. */
+bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now);
 
 /* True if a success stands within the window. */
 bool allowance_has_answer(const struct allowance *allowance, int64_t now);

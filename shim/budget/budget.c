@@ -327,13 +327,13 @@ bool budget_is_refilled(const struct account *account, int exhausted, int64_t no
 	return !(exhausted & EXHAUSTED_OWN) || (level >= limit && !budget_is_barred(account));
 }
 
-bool budget_unclear(const struct account *account, int64_t now)
+bool budget_unclear(const struct account *account, bool mixed, int64_t now)
 {
 	now = budget_moment(now);
 	/* The start that each host has without an answer adds up over a fleet. */
 	if (account->policy->leased && !allowance_has_answer(&account->budget->allowance, now))
 		return false;
-	return allowance_take(&account->budget->allowance, now);
+	return allowance_take(&account->budget->allowance, mixed, now);
 }
 
 void budget_refund(const struct account *account, int64_t cost)

@@ -181,8 +181,9 @@ int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now
 bool budget_is_refilled(const struct account *account, int exhausted, int64_t now);
 
 /* May an attempt go of which nobody can say whether it is new work or a repeat? It needs no token.
+ * mixed: as allowance_take() has it.
  * False: it counts as a repeat. */
-bool budget_unclear(const struct account *account, int64_t now);
+bool budget_unclear(const struct account *account, bool mixed, int64_t now);
 
 /* Gives back what an admission took: the attempt was no retry. */
 void budget_refund(const struct account *account, int64_t cost);

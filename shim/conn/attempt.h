@@ -40,6 +40,7 @@ struct attempt {
 	bool permit;    /* of a half-open breaker */
 	bool repeats;   /* the very datagram, or question, that is unanswered */
 	bool unclear;   /* a retry that goes free within the allowance */
+	bool mixed;     /* of a thread with other work there, and new work is answered there */
 	bool lineage;   /* a repeat of what another process did: the first of its own */
 	bool over_rate; /* refused by the policy's rate alone */
 	bool asked;     /* somebody had asked for something */

@@ -7,6 +7,7 @@
 #include "conn/pieces.h"
 #include "dest/failures.h"
 #include "dest/profile.h"
+#include "dest/tries.h"
 #include "region/state.h"
 #include "sys/cell.h"
 #include "sys/memory.h"
@@ -144,6 +145,8 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	if (traits & TRAIT_RETRY && !answered.fingerprint)
 		return; /* nothing is known of what it was taken to answer */
 	is_new(entry);
+	if (traits & (TRAIT_RETRY | TRAIT_PASSED)) /* beside what failed */
+		tries_mixed(trial.slot, monotonic());
 	if (!(traits & TRAIT_RETRY))
 		return;
 	/* Once for each failure: in an event loop much may pass before it is tried again. What we

@@ -70,6 +70,17 @@ static bool has_been_denied(const struct attempt *try, uint32_t slot)
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
+/* This thread has other work there as well, and nearly all of what is new there is answered: what
+ * it tries again and again fails by itself. A refusal would meet the one as often as the other. */
+static bool is_mixed(const struct attempt *try, uint32_t slot)
+{
+	return !try->is_datagram && tries_are_mixed(slot, try->began - ALLOWANCE_WINDOW) &&
+	       profile_answers_new(try->trial.destination) &&
+	       allowance_is_answering_mixed(&try->account.budget->allowance, try->began) &&
+	       !budget_is_barred(&try->account) &&
+	       budget_asked_wait(&try->account, try->began) <= 0;
+}
+
 /* What those say that share the budget. While the destination answers, what its own command left
  * unanswered is no proof: with the same arguments a program may do other work. On the way back
  * from an outage another command is none either: of a farm's not all are remembered. */
@@ -138,6 +149,8 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =
 	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
+	try->mixed = !returns && is_mixed(try, slot);
+	evidence->mixed = try->mixed && (evidence->again || evidence->loop);
 	evidence->invited = !evidence->sweep && (evidence->again || evidence->loop) &&
 	                    budget_is_invited(&try->account, try->began);
 	gather_lineage(try, slot, returns, evidence);
@@ -156,11 +169,12 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
 	 * all the same if it may. */
-	try->unclear = try->rule->says == KIND_UNCLEAR &&
-	               (try->answered.number > 0 || evidence.denied || evidence.same_command);
-	try->trial.retry =
-	    try->unclear || try->rule->says == KIND_REPEAT ||
-	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+	try->unclear =
+	    try->rule->says == KIND_UNCLEAR && (try->answered.number > 0 || evidence.denied ||
+	                                        evidence.mixed || evidence.same_command);
+	try->trial.retry = try->unclear || try->rule->says == KIND_REPEAT ||
+	                   (try->rule->says == KIND_UNCLEAR &&
+	                    !budget_unclear(&try->account, try->mixed, try->began));
 }
 
 /* quick: as try->quick, where that is known when this is compiled. */

@@ -136,7 +136,7 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 	try->unclear = try->rule->says == KIND_UNCLEAR && (evidence.invited || evidence.kept);
 	try->trial.retry =
 	    try->unclear || try->rule->says == KIND_REPEAT ||
-	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, try->began));
+	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, false, try->began));
 	if (!try->trial.retry &&
 	    !breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
 		goto out;

@@ -7,6 +7,7 @@
 #include "dest/answer_time.h"
 #include "dest/failures.h"
 #include "dest/lineage.h"
+#include "dest/profile.h"
 #include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
@@ -121,6 +122,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
+	if (trial->fingerprint && !trial->retry)
+		profile_new_ended(destination, false);
 	lineage_failed(destination, now);
 	begins = LOAD(account.budget->streak) <= 0;
 	if (trial->owner == thread_id())
@@ -207,6 +210,8 @@ void outcome_success(const struct trial *trial)
 	tries_ended(destination_slot(destination), true);
 	if (trial->retry)
 		budget_retry_answered(&account, now - trial->began);
+	if (trial->fingerprint && !trial->retry)
+		profile_new_ended(destination, true);
 	lineage_answered(destination);
 	streak = budget_success(&account, now);
 	change = breaker_succeeded(&account.budget->breaker, &account.policy->breaker, trial->probe,

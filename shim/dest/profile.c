@@ -11,6 +11,10 @@
 enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY, BY_US };
 #define BY_US_NUMBERS 6
 
+/* The counts of `news`, and how many of the one for each of the other are nearly all. */
+enum { WELL, BADLY };
+#define NEARLY_ALL 7
+
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
 #define LEAST 2
 
@@ -154,6 +158,20 @@ void profile_answered(struct destination *destination, bool by_another)
 bool profile_is_shared(const struct destination *destination)
 {
 	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
+}
+
+void profile_new_ended(struct destination *destination, bool well)
+{
+	learn(&destination->news, well ? WELL : BADLY, well ? BADLY : WELL);
+}
+
+bool profile_answers_new(const struct destination *destination)
+{
+	uint64_t bits = (uint64_t)atomic_load_explicit(&destination->news, memory_order_relaxed);
+	unsigned int well = nibble(bits, WELL), badly = nibble(bits, BADLY);
+
+	/* What fails by itself was new once. */
+	return well > 0 && (well >= NEARLY_ALL * badly || badly == 1);
 }
 
 void profile_asked(struct destination *destination, bool rightly)

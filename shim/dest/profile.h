@@ -46,6 +46,12 @@ void profile_answered(struct destination *destination, bool by_another);
 /* True if threads answer each other's failures: work that failed goes back to a queue. */
 bool profile_is_shared(const struct destination *destination);
 
+/* A request that repeats none that has failed there was answered, or failed. */
+void profile_new_ended(struct destination *destination, bool well);
+
+/* True if nearly all of those are answered: what is tried there again and again fails by itself. */
+bool profile_answers_new(const struct destination *destination);
+
 /* An attempt after somebody had asked for something, whether that excused it or not, proved to be
  * new work (true), or the request that had failed before (false). */
 void profile_asked(struct destination *destination, bool rightly);

@@ -21,6 +21,7 @@ APPLIES(other_command)
 APPLIES(sweep)
 APPLIES(other_work)
 APPLIES(denied)
+APPLIES(mixed)
 APPLIES(invited)
 APPLIES(kept)
 APPLIES(again)
@@ -55,6 +56,8 @@ const struct rule rules[] = {
 	  "this program goes on to other work after its tries" },
 	{ "denied", KIND_UNCLEAR, is_denied,
 	  "a repeat, but this thread was refused twice, and the destination answers" },
+	{ "mixed", KIND_UNCLEAR, is_mixed,
+	  "a repeat, or what else this thread has there, where nearly all new work is answered" },
 	{ "again", KIND_REPEAT, is_again,
 	  "this program tries its requests again, and one that failed is unanswered" },
 	{ "loop", KIND_REPEAT, is_loop, "this thread failed there and has done nothing else" },

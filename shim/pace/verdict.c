@@ -29,7 +29,7 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 		return REFUSED;
 	try->permit = try->trial.probe = breaker == BREAKER_PROBE;
 	if (try->trial.retry)
-		verdict = try->unclear && budget_unclear(account, now)
+		verdict = try->unclear && budget_unclear(account, try->mixed, now)
 		              ? budget_let(account, now)
 		              : budget_verdict(account, cost, now);
 	if (try->permit)

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'G' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0G" */
+#define REGION_LAYOUT         'H' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0H" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -26,7 +26,7 @@
 #define REGION_ADMISSIONS     64
 #define REGION_DECISIONS      8
 #define REGION_DECISION_WORDS 5
-#define REGION_RULES          16 /* places for the rules of the judging, dest/rules.h */
+#define REGION_RULES          20 /* places for the rules of the judging, dest/rules.h */
 #define REGION_TIMES          20 /* places of a histogram of times */
 #define REGION_VERSION        16
 #define REGION_PROGRAM        64
@@ -156,6 +156,7 @@ struct destination {
 	ucell64 answered[REGION_ANSWERED]; /* requests answered lately; see dest/failures.h */
 	cell64 profile;         /* what the program does after failures, dest/profile.h */
 	cell64 answerers;       /* and more of it: whose failures threads answer */
+	cell64 news;            /* how its new requests end */
 	cell64 pause;           /* ns, the shortest before it tries again; < 0: seen once */
 	cell64 kin[REGION_KIN]; /* whose tries failed here, see dest/lineage.h */
 	cell64 kin_row;         /* of their first tries that were refused */

@@ -42,7 +42,7 @@ static void judge(struct sim_unit *unit, const struct account *account, struct s
 
 	try->unclear = rule->says == KIND_UNCLEAR && try->follows;
 	try->retry = try->unclear || rule->says == KIND_REPEAT ||
-	             (rule->says == KIND_UNCLEAR && !budget_unclear(account, now));
+	             (rule->says == KIND_UNCLEAR && !budget_unclear(account, false, now));
 }
 
 static bool ask(struct sim_unit *unit, const struct account *account,
@@ -62,7 +62,7 @@ static bool ask(struct sim_unit *unit, const struct account *account,
 		return false;
 	try->permit = breaker == BREAKER_PROBE;
 	if (try->retry)
-		verdict = try->unclear && budget_unclear(account, now)
+		verdict = try->unclear && budget_unclear(account, false, now)
 		              ? budget_let(account, now)
 		              : budget_verdict(account, cost, now);
 	if (try->permit)

@@ -18,6 +18,7 @@
  *   err=P, busy=P  500 or 503 to P % of the requests
  *   socks          agrees to go on, as a SOCKS proxy, and then can reach nobody
  *   broken         502 to each path that begins with /d
+ *   shuts          closes instead of an answer to those
  *   polls          says nothing to those
  *   limit=N        429 with Retry-After: 60 to the Nth request of all
  *   rate=N         answers N requests in each second, all others 429 with Retry-After: 1
@@ -324,7 +325,8 @@ static void readable(int fd)
 			greet(fd, phase->number);
 			drop(fd);
 		} else if (is(port, "readclose") ||
-		           (is(port, "fail") && percent() < phase->number)) {
+		           (is(port, "fail") && percent() < phase->number) ||
+		           (is(port, "shuts") && strncmp(c->request, "GET /d", 6) == 0)) {
 			drop(fd);
 		} else if (is(port, "polls") && strncmp(c->request, "GET /d", 6) == 0) {
 			c->length = 0;

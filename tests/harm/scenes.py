@@ -26,6 +26,18 @@ http { access_log off; client_body_temp_path {T}; proxy_temp_path {T}; fastcgi_t
  server { listen 8001 PROTOCOL; location /d { proxy_pass http://127.0.0.1:9002; }
   location / { proxy_pass http://both; } } }
 """
+HAPROXY_AGAIN = """defaults
+ mode http
+ timeout connect 1s
+ timeout client 5s
+ timeout server 5s
+ retries 3
+ retry-on empty-response conn-failure
+listen front
+ bind 127.0.0.1:8001
+ server live 127.0.0.1:9001
+"""
+
 HAPROXY = """defaults
  mode http
  timeout connect 1s
@@ -219,6 +231,9 @@ def runtimes():
         scene(f"chains/{name}", "other-work", "an event loop asks 50 times a second beside five endless chains of tries",
               ["/usr/bin/python3", "{H}/hosts/chains.py", "{S}", *chains.split()],
               [f"{LIVE}:broken", f"{DEAD}:close"], needs=["/usr/bin/python3"], **how)
+    scene("node/badurl", "mixed", "an event loop asks 10 times a second beside one URL that is tried again after 10 ms",
+          ["node", "{H}/hosts/badurl.js", str(LIVE), "{S}", "10"], [f"{LIVE}:broken"], needs=["node"],
+          per_demand=(LIVE, "h", 12, "syns"), quick=True)
     scene("python/queue", "demand", "jobs come by an outgoing connection, half for a dead server",
           ["/usr/bin/python3", "{H}/hosts/jobs.py", "queue", "{S}", "0", "3", *jobs, "9003=q"],
           [*pair("refused"), f"{NEXT}:push=40"])
@@ -267,6 +282,10 @@ def proxies():
           ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], pair("closed"), front=PORT,
           load=load(60, 16), files={"haproxy.cfg": HAPROXY.replace("CHECK", "")}, needs=["haproxy"],
           dead_later=1500)
+    scene("haproxy/badurl", "mixed", "one server, which closes on half of the requests, and haproxy tries those again",
+          ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], [f"{LIVE}:shuts"], front=PORT,
+          load=load(60, 8, "", f"{PORT}=h", f"{PORT}/d=d"), files={"haproxy.cfg": HAPROXY_AGAIN},
+          needs=["haproxy"], dead_later=1500)
     scene("serve/health-checks", "demand", "a proxy of health checks: requests that are all alike",
           serve("reactor", "-n 8 -t 1 -k"), [f"{LIVE}:busy=33", f"{DEAD}:refuse"], front=PORT,
           load=load(50, 8, "-k", f"{PORT}/h=p"), failing=0.33)

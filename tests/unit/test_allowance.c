@@ -5,10 +5,11 @@
 
 static struct allowance allowance;
 static int64_t now = START_OF_TIME;
+static bool mixed;
 
 static bool take(void)
 {
-	if (!allowance_take(&allowance, now))
+	if (!allowance_take(&allowance, mixed, now))
 		return false;
 	allowance_tried(&allowance, now);
 	return true;
@@ -101,6 +102,35 @@ Test(allowance, the_destination_answers_for_a_second_and_six_failures)
 	cr_expect_not(allowance_is_answering(&allowance, now));
 	cr_expect(allowance_has_answer(&allowance, now + ALLOWANCE_WINDOW - 1));
 	cr_expect_not(allowance_has_answer(&allowance, now + ALLOWANCE_WINDOW));
+}
+
+Test(allowance, where_one_thing_fails_by_itself_it_answers_for_thirty_failures)
+{
+	allowance_answered(&allowance, now);
+	cr_expect_not(allowance_is_answering_mixed(&allowance, now + NS_PER_S));
+	for (int i = 0; i < 30; i++)
+		allowance_failed(&allowance, now);
+	cr_expect(allowance_is_answering_mixed(&allowance, now));
+	cr_expect_not(allowance_is_answering(&allowance, now));
+	allowance_failed(&allowance, now);
+	cr_expect_not(allowance_is_answering_mixed(&allowance, now));
+}
+
+Test(allowance, what_is_mixed_goes_twenty_times_as_often_as_is_answered)
+{
+	for (int i = 0; i < 2; i++) {
+		int went = 0;
+
+		allowance = (struct allowance) { .usual = 10, .usual_at = now, .watching = 1 };
+		allowance_failed(&allowance, now);
+		STORE(allowance.usual, 10);
+		for (int n = 0; n < 10; n++)
+			allowance_answered(&allowance, now);
+		for (mixed = i == 1; went < 1000 && take();)
+			went++;
+		cr_expect_eq(went, (mixed ? 200 : 20) + ALLOWANCE_START, "%d", went);
+	}
+	mixed = false;
 }
 
 Test(allowance, any_bit_pattern_is_valid)

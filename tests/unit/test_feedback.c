@@ -411,6 +411,53 @@ Test(feedback, who_has_failed_fifteen_times_in_a_row_is_excused_no_more)
 		cr_expect_eq(denied(&server), KIND_REPEAT, "its request fails by itself");
 }
 
+/* An event loop: one URL that always fails is tried again beside others that are answered. */
+static void mix(const struct server *server, int rounds)
+{
+	char request[32];
+
+	for (int i = 0; i < rounds; i++) {
+		work_through(server, 0, 1, 3);
+		snprintf(request, sizeof(request), "get other_%d\r\n", i);
+		works(server, request);
+	}
+}
+
+Test(feedback, of_several_pieces_of_work_at_a_time_none_is_refused_for_another)
+{
+	struct server server = serve_troubled();
+	struct destination *destination = destination_at_port(&server);
+
+	mix(&server, 20);
+	work_through(&server, 0, 1, 9);
+	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+	thread_facts.mixed = 0;
+	cr_expect_eq(denied(&server), KIND_REPEAT, "a thread that has nothing else there");
+	mix(&server, 1);
+	work_through(&server, 0, 1, 1);
+	cr_expect_eq(denied(&server), KIND_UNCLEAR);
+	works(&server, "get more\r\n");
+	work_through(&server, 0, 1, 1);
+	STORE(destination->news, 0);
+	cr_expect_eq(denied(&server), KIND_REPEAT, "what is new there fails as well");
+}
+
+/* Some of what is new fails: who fails there does so because of its destination. */
+Test(feedback, where_new_requests_fail_none_is_said_to_fail_by_itself)
+{
+	struct server server = serve_troubled();
+	struct destination *destination = destination_at_port(&server);
+
+	mix(&server, 20);
+	cr_expect(profile_answers_new(destination));
+	work_through(&server, 1, 2, 1);
+	cr_expect(profile_answers_new(destination));
+	work_through(&server, 2, 5, 1);
+	cr_expect_not(profile_answers_new(destination));
+	mix(&server, 40);
+	cr_expect(profile_answers_new(destination), "it is well again");
+}
+
 /* Refusals prove nothing of a request, nor of what the thread does after it. */
 Test(feedback, who_was_refused_often_is_excused_all_the_same)
 {

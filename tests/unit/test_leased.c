@@ -334,13 +334,13 @@ Test(leased, what_is_unclear_has_no_start_of_its_own)
 {
 	fleet_start(1, 0, 1000);
 	fail_first_try();
-	cr_expect_not(budget_unclear(account, now));
+	cr_expect_not(budget_unclear(account, false, now));
 	world.policy.leased = 0;
-	cr_expect(budget_unclear(account, now));
+	cr_expect(budget_unclear(account, false, now));
 	world.policy.leased = 1;
 	budget_success(account, now);
 	budget_failure(account, false, now, now, &world.random);
-	cr_expect(budget_unclear(account, now), "but what is answered is not bounded");
+	cr_expect(budget_unclear(account, false, now), "but what is answered is not bounded");
 }
 
 /* It is in a long backoff when the server comes back elsewhere. */

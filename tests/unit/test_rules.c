@@ -23,6 +23,7 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .sweep = true }), "sweep");
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .denied = true }), "denied");
+	cr_expect_str_eq(why(&(struct evidence) { .mixed = true }), "mixed");
 	cr_expect_str_eq(why(&(struct evidence) { .invited = true }), "invited");
 	cr_expect_str_eq(why(&(struct evidence) { .kept = true }), "kept");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
@@ -56,8 +57,9 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 			                       .sweep = held[10],
 			                       .other_work = held[11],
 			                       .denied = held[12],
-			                       .again = held[13],
-			                       .loop = held[14] };
+			                       .mixed = held[13],
+			                       .again = held[14],
+			                       .loop = held[15] };
 
 		while (!held[first])
 			first++;
