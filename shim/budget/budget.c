@@ -119,7 +119,9 @@ static int64_t asked_left(const struct account *account, int64_t now)
 
 int64_t budget_asked_wait(const struct account *account, int64_t now)
 {
-	return LOAD(account->budget->streak) <= 0 ? 0 : asked_left(account, budget_moment(now));
+	if (account->may_be_other || LOAD(account->budget->streak) <= 0)
+		return 0;
+	return asked_left(account, budget_moment(now));
 }
 
 bool budget_is_invited(const struct account *account, int64_t now)

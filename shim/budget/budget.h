@@ -52,8 +52,9 @@ struct account {
 	const struct policy *policy;
 	struct bucket *process;
 	const struct bucket_rule *process_rule;
-	int64_t slept;   /* ns that CLOCK_BOOTTIME is ahead of the clock of `now`: for leases */
-	int64_t answers; /* ns, of the failure that the attempt at hand answers; 0 = not known */
+	int64_t slept;     /* ns that CLOCK_BOOTTIME is ahead of the clock of `now`: for leases */
+	int64_t answers;   /* ns, of the failure that the attempt at hand answers; 0 = not known */
+	bool may_be_other; /* than what a server put off (Retry-After): it does not wait for that */
 };
 
 enum verdict {

@@ -36,15 +36,16 @@ struct attempt {
 	/* Refused: the errno, or EAI_ code, that the program is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
-	bool paid;      /* a retry, with tokens */
-	bool permit;    /* of a half-open breaker */
-	bool repeats;   /* the very datagram, or question, that is unanswered */
-	bool unclear;   /* a retry that goes free within the allowance */
-	bool mixed;     /* of a thread with other work there, and new work is answered there */
-	bool lineage;   /* a repeat of what another process did: the first of its own */
-	bool over_rate; /* refused by the policy's rate alone */
-	bool asked;     /* somebody had asked for something */
-	bool unjudged;  /* no attempt: it asks how the last connect went, or cannot be judged */
+	bool paid;         /* a retry, with tokens */
+	bool permit;       /* of a half-open breaker */
+	bool repeats;      /* the very datagram, or question, that is unanswered */
+	bool unclear;      /* a retry that goes free within the allowance */
+	bool mixed;        /* of a thread with other work there, and new work is answered there */
+	bool lineage;      /* a repeat of what another process did: the first of its own */
+	bool over_rate;    /* refused by the policy's rate alone */
+	bool asked;        /* somebody had asked for something */
+	bool may_be_other; /* than the request that a server put off (judging_may_be_other()) */
+	bool unjudged;     /* no attempt: it asks how the last connect went, or cannot be judged */
 	bool is_unix;
 	bool is_datagram;
 	bool is_request; /* on a kept connection */
@@ -77,10 +78,11 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
-/* Tells its account which failure it answers. */
+/* Tells its account which failure it answers, and whether it need answer none. */
 static inline void attempt_answers(struct attempt *try)
 {
 	try->account.answers = try->answered.number > 0 ? try->answered.at : 0;
+	try->account.may_be_other = try->may_be_other;
 }
 
 /* True if the number still is the socket that try->cookie is of: another thread may have closed it

@@ -47,6 +47,17 @@ static bool may_be_next(const struct attempt *try)
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
+bool judging_may_be_other(const struct attempt *try)
+{
+	const struct destination *destination = try->trial.destination;
+	const struct unanswered *answered = &try->answered;
+
+	if (try->repeats || LOAD(destination->tally.successes) <= 0)
+		return false;
+	return answered->passed || (answered->number == 1 && !answered->refused &&
+	                            !profile_tries_again(destination, 1, false));
+}
+
 /* Each try takes its thread a second, and others are answered meanwhile: that spins nowhere. It may
  * be a long poll, which ends so as a rule, and goes within what the destination answers. */
 static bool waits_long(const struct attempt *try)
@@ -132,6 +143,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), !in_vain, policy->horizon, try->began,
 	               &try->answered);
+	try->may_be_other = judging_may_be_other(try);
 	attempt_answers(try);
 	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
 	             !demand_serves_many();

@@ -87,6 +87,7 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 		evidence->other = answers;
 		return;
 	}
+	try->may_be_other = judging_may_be_other(try);
 	attempt_answers(try);
 	if (fingerprint &&
 	    answered->fingerprint) { /* another request: only its own answers the failure */

@@ -133,6 +133,9 @@ def pools():
           pool("-n 4 -r 100 -t 1 -m", f"{LIVE}=p"), [f"{LIVE}:err=10"], failing=0.1)
     scene("pool/limit", "Retry-After", "one 429 with Retry-After: 60 among distinct requests",
           pool("-n 2 -r 50 -t 1 -k", f"{LIVE}=p"), [f"{LIVE}:limit=20"], failing=0.01)
+    for name, kept in (("lone", ""), ("lone-kept", " -k")):
+        scene(f"pool/limit-{name}", "Retry-After", "the same of one thread that asks three times a second",
+              pool(f"-n 1 -r 3 -t 1{kept}", f"{LIVE}=p"), [f"{LIVE}:limit=6"], failing=0.05)
     scene("pool/limiter", "invited", "a limiter of 30/s, 35 distinct jobs/s, which try 4 times, as it asks",
           pool("-n 60 -r 35 -t 4 -p 1050 -k", f"{LIVE}=h"), [f"{LIVE}:rate=30"], later=1500)
     scene("pool/limiter-eager", "Retry-After", "the same where the tries come sooner than asked",

@@ -60,7 +60,7 @@ static inline void world_start(struct world *world, uint64_t seed)
 	world->process_rule = default_process;
 	world->random = seed;
 	world->account = (struct account) {
-		&world->budget, &world->policy, &world->process, &world->process_rule, 0, 0
+		&world->budget, &world->policy, &world->process, &world->process_rule, 0, 0, false
 	};
 }
 

@@ -352,6 +352,22 @@ Test(budget, each_repeat_waits_from_the_failure_that_it_answers)
 	             "which it answers is not known");
 }
 
+/* A server's word is about what it turned down. */
+Test(budget, other_work_does_not_wait_for_the_servers_moment)
+{
+	struct account other;
+
+	shut();
+	other = *account;
+	other.may_be_other = true;
+	world.policy.retry_after_cap = SECONDS(120);
+	budget_retry_after(account, SECONDS(60), START_OF_TIME);
+	cr_expect_eq(budget_asked_wait(&other, START_OF_TIME + SECONDS(30)), 0);
+	cr_expect_neq(budget_verdict(&other, 1000, START_OF_TIME + SECONDS(30)), REFUSED,
+	              "it waits for the gate alone");
+	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(31)), REFUSED);
+}
+
 Test(budget, who_has_waited_as_asked_is_invited)
 {
 	struct account repeat;

@@ -15,7 +15,7 @@ static void probe_each(struct racer *racer)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		struct account each = {
-			&crowd[i], &mine->policy, &mine->process, &mine->process_rule, 0, 0
+			&crowd[i], &mine->policy, &mine->process, &mine->process_rule, 0, 0, false
 		};
 
 		if (i % 100 == 0)
