@@ -5,23 +5,21 @@
 #include "budget/backoff.h"
 #include "budget/policy.h"
 #include "sys/cell.h"
-
-#define COUNT_BITS 24
-#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
+#include "sys/second_count.h"
 
 /* Corrupted where it is no count. */
 static int64_t usual_of(const struct spread *spread)
 {
 	int64_t usual = LOAD(spread->usual);
 
-	return usual < 0 || usual > COUNT_MASK ? 0 : usual;
+	return usual < 0 || usual > SECOND_COUNT_MOST ? 0 : usual;
 }
 
 /* What was usual in the seconds before this one. A server that ends each connection after its reply
  * does so all the time; one that starts anew, all at once. */
 static int64_t fade(int64_t usual, int64_t count, int64_t seconds)
 {
-	if (seconds < 1 || seconds > COUNT_BITS)
+	if (seconds < 1 || seconds > SECOND_COUNT_BITS)
 		return 0;
 	if (usual < 2 * count) /* two seconds ago it will have been as many */
 		usual = 2 * count;
@@ -34,17 +32,15 @@ static int64_t count_loss(struct spread *spread, int64_t now)
 	int64_t second = now / NS_PER_S, word = LOAD(spread->counted), next;
 
 	do {
-		if (word >> COUNT_BITS == second + 1)
+		if (second_of(word) == second + 1)
 			second++; /* by somebody who read the clock later and was here sooner */
-		if (word >> COUNT_BITS == second)
-			next = word + ((word & COUNT_MASK) < COUNT_MASK);
-		else
-			next = second << COUNT_BITS | 1;
+		next =
+		    second_of(word) == second ? second_count_more(word) : second_count(second, 1);
 	} while (!atomic_compare_exchange_weak(&spread->counted, &word, next));
-	if (word >> COUNT_BITS != second)
+	if (second_of(word) != second)
 		STORE(spread->usual,
-		      fade(usual_of(spread), word & COUNT_MASK, second - (word >> COUNT_BITS)));
-	return next & COUNT_MASK;
+		      fade(usual_of(spread), count_of(word), second - second_of(word)));
+	return count_of(next);
 }
 
 /* Of a herd some read the clock before the one who began it did, and are here after him. */
@@ -88,13 +84,11 @@ int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, u
 	if (over <= 0)
 		return 0;
 	do {
-		int64_t seen = word >> COUNT_BITS;
+		int64_t seen = second_of(word);
 
 		/* A rival's clock may be a moment ahead. */
-		if (seen == second || seen == second + 1)
-			next = word + ((word & COUNT_MASK) < COUNT_MASK);
-		else
-			next = second << COUNT_BITS | 1;
+		next = seen == second || seen == second + 1 ? second_count_more(word)
+		                                            : second_count(second, 1);
 	} while (!atomic_compare_exchange_weak(starts, &word, next));
-	return (next & COUNT_MASK) > burst ? random_upto(random, over) : 0;
+	return count_of(next) > burst ? random_upto(random, over) : 0;
 }

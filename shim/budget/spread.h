@@ -18,7 +18,7 @@
 #define SPREAD_MANY 5
 
 struct spread {
-	cell64 counted; /* second of the clock << 24 | losses in it */
+	cell64 counted; /* losses in a second (sys/second_count.h) */
 	cell64 usual;   /* losses in one second before, fading by half with each */
 	cell64 began;   /* ns, when many were lost at once, 0 = never */
 	cell64 left;    /* reconnects that are still to be spread */
@@ -33,7 +33,7 @@ bool spread_lost(struct spread *spread, int64_t over, int64_t now);
 int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t *random);
 
 /* A process makes its first try: of those of one second all but `burst` are spread over `over` ns.
- * Returns how long this one waits. starts: the second of the clock << 24 | how many came in it. */
+ * Returns how long this one waits. starts: how many came in a second (sys/second_count.h). */
 int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
+#include "sys/second_count.h"
 
 /* A shorter wait is no timeout, however soon answers come; up to ENOUGH it is one where nobody has
  * been answered meanwhile: a program may have changed its mind. */
@@ -15,9 +16,7 @@
 #define TRIES   3
 #define RUNNING 60 /* s between two of them: less often they are no storm */
 
-#define KNOCKS     10
-#define COUNT_BITS 24
-#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
+#define KNOCKS 10
 
 static void learn(cell64 *cell, int64_t took)
 {
@@ -71,20 +70,19 @@ bool answer_time_is_timeout(struct destination *destination, int64_t waited, int
 	       (waited >= ENOUGH || answer_time_gave_up(destination, now));
 }
 
-/* Counts one more in a cell of seconds << COUNT_BITS | count, anew where the last one is more than
- * `window` seconds ago. */
+/* Counts one more in the second that the cell tells (sys/second_count.h), anew where the last one
+ * is more than `window` seconds ago. */
 static int64_t again(cell64 *cell, int64_t now, int64_t window)
 {
 	int64_t second = now / NS_PER_S, seen = atomic_load(cell), next;
 
 	do {
-		int64_t ago = second - (seen >> COUNT_BITS);
+		int64_t ago = second - second_of(seen);
 
-		next =
-		    second << COUNT_BITS |
-		    (ago >= 0 && ago <= window ? lesser(seen & COUNT_MASK, COUNT_MASK - 1) + 1 : 1);
+		next = second_count_more(
+		    second_count(second, ago >= 0 && ago <= window ? count_of(seen) : 0));
 	} while (!atomic_compare_exchange_weak(cell, &seen, next));
-	return next & COUNT_MASK;
+	return count_of(next);
 }
 
 bool answer_time_gave_up(struct destination *destination, int64_t now)
@@ -100,7 +98,7 @@ bool answer_time_knocks_often(struct destination *destination, int64_t now)
 
 bool answer_time_only_greets(const struct destination *destination)
 {
-	return (LOAD(destination->greetings) & COUNT_MASK) >= KNOCKS;
+	return count_of(LOAD(destination->greetings)) >= KNOCKS;
 }
 
 bool answer_time_converses(const struct destination *destination)

@@ -5,11 +5,12 @@
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
 #include "sys/real.h"
+#include "sys/second_count.h"
 #include "sys/thread.h"
 
 static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
 static _Atomic(int32_t) accepted_in; /* the process that did */
-static cell64 served[2];             /* second << 24 | requests that came in it, odd and even */
+static cell64 served[2]; /* requests, of odd seconds and of even ones (sys/second_count.h) */
 
 static struct thread_facts *asked(void)
 {
@@ -40,7 +41,7 @@ void demand_count_served(int64_t now)
 	cell64 *cell = &served[second & 1];
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
 
-	atomic_store_explicit(cell, seen >> 24 == second ? seen + 1 : second << 24 | 1,
+	atomic_store_explicit(cell, second_of(seen) == second ? seen + 1 : second_count(second, 1),
 	                      memory_order_relaxed);
 }
 
@@ -50,9 +51,9 @@ int64_t demand_served(int64_t now)
 
 	for (int i = 0; i < 2; i++) {
 		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
-		int64_t of_it = seen & 0xffffff;
+		int64_t of_it = count_of(seen);
 
-		if (second - (seen >> 24) <= 1 && of_it > most)
+		if (second - second_of(seen) <= 1 && of_it > most)
 			most = of_it;
 	}
 	return most;

@@ -9,6 +9,7 @@
 
 #include "dest/demand.h"
 #include "dest/lineage.h"
+#include "sys/second_count.h"
 
 #define SPINS      20 /* refusals in a second, and three quarters of those before it */
 #define DEMAND     10 /* refusals that go with each piece of work that the process did in it */
@@ -17,10 +18,7 @@
 
 #define FORGOTTEN 60 /* seconds */
 
-#define COUNT_BITS 24
-#define COUNT_MASK ((INT64_C(1) << COUNT_BITS) - 1)
-
-static cell64 parked_in_all; /* second << 24 | count */
+static cell64 parked_in_all; /* sys/second_count.h */
 static cell64 refused_here;  /* by this process, of all destinations: likewise */
 
 /* Counts one in the cell's second. Of what was counted before three quarters count on in each, if
@@ -31,15 +29,15 @@ static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 	int64_t second = now / NS_PER_S, seen = atomic_load(cell), next;
 
 	do {
-		int64_t count = seen & COUNT_MASK, age = second - (seen >> COUNT_BITS);
+		int64_t count = count_of(seen), age = second - second_of(seen);
 
 		if (age < 0 || age > FORGOTTEN || (age > 0 && !lasts))
 			count = 0;
 		for (; age > 0 && count > 0; age--)
 			count = count * 3 / 4;
-		next = second << COUNT_BITS | (count < COUNT_MASK ? count + 1 : count);
+		next = second_count_more(second_count(second, count));
 	} while (!atomic_compare_exchange_weak(cell, &seen, next));
-	return next & COUNT_MASK;
+	return count_of(next);
 }
 
 bool storm_rages(struct destination *destination, int64_t now)

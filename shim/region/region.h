@@ -133,18 +133,18 @@ struct destination {
 	cell64 port;       /* host byte order */
 	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
 	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
-	cell64 last_failure; /* enum failure */
-	cell64 last_unmet;   /* 1: that failed before the peer had answered the connect */
-	cell64 good_place;   /* place of the address that answered last, 0 once it fails
-	                        (dest/names.h) */
-	cell64 bad_place;    /* of the one that failed last, likewise */
-	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
-	cell64 refused_now;  /* refusals of calls that must not wait: second << 24 | count */
-	cell64 parked_now;   /* those of them that were parked, likewise */
-	cell64 answer_time;  /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
-	cell64 failing_time; /* ns that attempts take to fail, likewise */
-	cell64 gave_up; /* connects in a row that the program gave up early: second << 24 | count */
-	cell64 knocks;  /* connections that nobody used and the peer ended: second << 24 | count */
+	cell64 last_failure;     /* enum failure */
+	cell64 last_unmet;       /* 1: that failed before the peer had answered the connect */
+	cell64 good_place;       /* place of the address that answered last, 0 once it fails
+	                            (dest/names.h) */
+	cell64 bad_place;        /* of the one that failed last, likewise */
+	cell64 records[4];       /* ns, when each kind of rate-limited record was last written */
+	cell64 refused_now;      /* refusals of calls that must not wait (sys/second_count.h) */
+	cell64 parked_now;       /* those of them that were parked, likewise */
+	cell64 answer_time;      /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
+	cell64 failing_time;     /* ns that attempts take to fail, likewise */
+	cell64 gave_up;          /* connects in a row that the program gave up early, likewise */
+	cell64 knocks;           /* connections that nobody used and the peer ended, likewise */
 	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
 	cell64 greetings;        /* connections that the peer ended after a greeting, likewise */
 	cell64 converses;        /* it has answered what was asked after its greeting */
@@ -160,7 +160,7 @@ struct destination {
 	cell64 pause;           /* ns, the shortest before it tries again; < 0: seen once */
 	cell64 kin[REGION_KIN]; /* whose tries failed here, see dest/lineage.h */
 	cell64 kin_row;         /* of their first tries that were refused */
-	cell64 starts;          /* first tries of processes: second << 24 | count */
+	cell64 starts;          /* first tries of processes (sys/second_count.h) */
 	struct spread spread;   /* connections that were lost at once */
 	struct budget budget;
 	cell64 decided;                                    /* verdicts so far */
