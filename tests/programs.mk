@@ -83,7 +83,7 @@ $(B)/herd/%: tests/herd/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
 FLEET := $(B)/fleet/model $(B)/fleet/replay $(B)/fleet/simulate
-$(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) $(B)/obj/shim/sys/random.o Makefile
+$(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) $(B)/obj/shim/sys/random.o $(B)/obj/shim/sys/hash.o Makefile
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^)

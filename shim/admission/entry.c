@@ -8,6 +8,7 @@
 #include "report/record.h"
 #include "report/refresh.h"
 #include "report/report.h"
+#include "sys/hash.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static int64_t waiting_at(int listener)
 static struct admission *admission_of(const struct config *config, int section)
 {
 	const char *label = config->admission_labels[section];
-	int64_t key = (int64_t)hash_bytes(ADDRESS_HASH, label, strnlen(label, CONFIG_LABEL));
+	int64_t key = (int64_t)hash_bytes(HASH_START, label, strnlen(label, CONFIG_LABEL));
 	struct admission *admission =
 	    admission_find(shim_region->admissions, REGION_ADMISSIONS, key ? key : 1);
 

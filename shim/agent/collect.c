@@ -2,6 +2,7 @@
 /* From regions to series: processes that share one count once. */
 #include "agent/collect.h"
 
+#include "sys/hash.h"
 #include "tool/family.h"
 
 #include <string.h>
@@ -22,11 +23,8 @@ static uint64_t key_of(const struct family *family)
 	const struct region_identity *who = &family->snapshot->region->identity;
 	const int64_t parts[] = { at->major, at->minor, (int64_t)at->inode, LOAD(who->pid),
 		                  LOAD(who->started) };
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		hash = (hash ^ (uint64_t)parts[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return hash_bytes(HASH_START, parts, sizeof(parts));
 }
 
 struct work {

@@ -2,6 +2,8 @@
 /* Sums that never fall, over processes that come and go. */
 #include "agent/totals.h"
 
+#include "sys/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,15 +53,6 @@ void totals_begin(struct totals *totals)
 		series->tokens = series->capacity = series->processes = 0;
 		series->breaker_open = series->breaker_half_open = 0;
 	}
-}
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ at[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
-	return hash;
 }
 
 static struct last *place_of(struct last *table, size_t room, uint64_t key)
@@ -185,12 +178,18 @@ static struct last *last_of(struct totals *totals, uint64_t key)
 	return one;
 }
 
+/* Into zeroes. */
+static void keep_text(char *to, const char *text, size_t size)
+{
+	memcpy(to, text, strnlen(text, size - 1));
+}
+
 static struct series *series_of(struct totals *totals, const char *program, const char *destination,
                                 const char *policy)
 {
-	uint64_t hash = mix(mix(mix(UINT64_C(0xcbf29ce484222325), program, strlen(program) + 1),
-	                        destination, strlen(destination) + 1),
-	                    policy, strlen(policy));
+	uint64_t hash = hash_bytes(hash_bytes(hash_bytes(HASH_START, program, strlen(program) + 1),
+	                                      destination, strlen(destination) + 1),
+	                           policy, strlen(policy));
 	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
 	struct series *series;
 
@@ -204,9 +203,9 @@ static struct series *series_of(struct totals *totals, const char *program, cons
 		return &totals->series[0];
 	totals->places[at] = (uint32_t)totals->count;
 	series = &totals->series[totals->count++];
-	strncpy(series->program, program, sizeof(series->program) - 1);
-	strncpy(series->destination, destination, sizeof(series->destination) - 1);
-	strncpy(series->policy, policy, sizeof(series->policy) - 1);
+	keep_text(series->program, program, sizeof(series->program));
+	keep_text(series->destination, destination, sizeof(series->destination));
+	keep_text(series->policy, policy, sizeof(series->policy));
 	return series;
 }
 
@@ -240,9 +239,9 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 
 	memcpy(name, destination->name, strnlen(destination->name, REGION_NAME));
 	memcpy(policy, destination->policy, strnlen(destination->policy, REGION_LABEL));
-	key = mix(mix(mix(UINT64_C(0xcbf29ce484222325), &region, sizeof(region)), &slot,
-	              sizeof(slot)),
-	          name, strlen(name)) |
+	key = hash_bytes(
+		  hash_bytes(hash_bytes(HASH_START, &region, sizeof(region)), &slot, sizeof(slot)),
+		  name, strlen(name)) |
 	      1;
 	series = series_of(totals, program, name, policy);
 	note_state(series, destination);

@@ -5,7 +5,10 @@
  */
 #include "budget/lease_cell.h"
 
+#include "sys/hash.h"
+
 #include <stddef.h>
+#include <string.h>
 
 /* The daemon's words, [0] being their check. */
 #define CHECKED (offsetof(struct lease, spent) / sizeof(cell64))
@@ -21,10 +24,8 @@ _Static_assert(sizeof(struct lease) == 15 * sizeof(cell64) &&
 
 int64_t lease_label(const char *label)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = hash_bytes(HASH_START, label, strlen(label));
 
-	for (; *label; label++)
-		hash = (hash ^ (unsigned char)*label) * UINT64_C(0x100000001b3); /* FNV-1a */
 	return hash ? (int64_t)hash : 1;
 }
 

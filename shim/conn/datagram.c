@@ -5,6 +5,7 @@
 #include "conn/flight.h"
 #include "conn/judging.h"
 #include "region/state.h"
+#include "sys/hash.h"
 #include "sys/memory.h"
 #include "sys/real.h"
 #include "sys/thread.h"

@@ -87,12 +87,3 @@ bool address_read(struct address *address, const struct sockaddr *from, socklen_
 		return read_inet6(address, (const struct sockaddr_in6 *)from, len);
 	return family == AF_UNIX && read_unix(address, from, len);
 }
-
-uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-
-	while (n--)
-		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
-	return hash;
-}

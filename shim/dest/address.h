@@ -25,10 +25,6 @@ struct address {
  * NSS modules. libc asks them on its own account, and a program cannot take their refusal. */
 bool address_read(struct address *address, const struct sockaddr *from, socklen_t len);
 
-/* FNV-1a, continued from `hash` (ADDRESS_HASH at first). */
-#define ADDRESS_HASH UINT64_C(0xcbf29ce484222325)
-uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n);
-
 /* Mixes a whole word into a hash, as to add a port. Another rule than that of hash_bytes(). */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {

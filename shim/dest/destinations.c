@@ -6,6 +6,7 @@
 #include "dest/slots.h"
 #include "region/state.h"
 #include "sys/cell.h"
+#include "sys/hash.h"
 #include "sys/text.h"
 
 #include <netinet/in.h>
@@ -112,7 +113,7 @@ struct destination *destination_of(const struct address *address, struct name_hi
 	hit->place = 0;
 	hit->untried = false;
 	if (address->is_unix)
-		key = hash_bytes(ADDRESS_HASH ^ 1, address->path, address->path_len);
+		key = hash_bytes(HASH_START ^ 1, address->path, address->path_len);
 	else if (find_name(address, key = address_hash(address), now, hit))
 		key = hash_word(hit->hash, address->port);
 	else

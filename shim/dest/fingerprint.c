@@ -3,6 +3,7 @@
 #include "dest/fingerprint.h"
 
 #include "dest/address.h"
+#include "sys/hash.h"
 
 #include <string.h>
 
@@ -227,7 +228,7 @@ static size_t take_bytes(struct fingerprint_reader *reader, const unsigned char 
 
 static void begin(struct fingerprint_reader *reader, const unsigned char *bytes, size_t n)
 {
-	reader->hash = ADDRESS_HASH;
+	reader->hash = HASH_START;
 	reader->place = is_preamble(bytes, n) ? PLACE_NOTHING : PLACE_LINE;
 	reader->method = is_method(bytes, n);
 }

@@ -7,6 +7,7 @@
 #include "dest/destinations.h"
 #include "dest/firsts.h"
 #include "sys/confined.h"
+#include "sys/hash.h"
 #include "sys/real.h"
 
 #include <errno.h>
@@ -82,7 +83,7 @@ static uint64_t hash_program(void)
 {
 	char path[256] = "", text[512];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	uint64_t hash = ADDRESS_HASH;
+	uint64_t hash = HASH_START;
 	const char *word;
 	size_t n;
 
@@ -124,7 +125,7 @@ static uint64_t hash_service(void)
 
 	if (length <= end || memcmp(line + length - end, suffix, end) != 0)
 		return 0;
-	return hash_bytes(ADDRESS_HASH, line, length);
+	return hash_bytes(HASH_START, line, length);
 }
 
 void lineage_setup(bool is_named)

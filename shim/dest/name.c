@@ -3,6 +3,7 @@
 #include "dest/name.h"
 
 #include "sys/cell.h"
+#include "sys/hash.h"
 
 #include <arpa/inet.h>
 #include <stdatomic.h>
@@ -36,7 +37,7 @@ uint64_t name_normal(const char *node, char *out)
 	if (n && out[n - 1] == '.')
 		n--;
 	out[n] = '\0';
-	return n ? hash_bytes(ADDRESS_HASH, out, n) | 1 : 0;
+	return n ? hash_bytes(HASH_START, out, n) | 1 : 0;
 }
 
 bool name_is_number(const char *node)
@@ -102,5 +103,5 @@ bool name_text(uint64_t hash, char *out)
 	out[NAME_MAX_LEN] = '\0';
 	/* Another name may have been written over it meanwhile. */
 	return LOAD_ACQUIRE(name->hash) == hash &&
-	       (hash_bytes(ADDRESS_HASH, out, strlen(out)) | 1) == hash;
+	       (hash_bytes(HASH_START, out, strlen(out)) | 1) == hash;
 }

@@ -2,6 +2,8 @@
 /* Words of a call. */
 #include "tool/fleet_call.h"
 
+#include "sys/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,9 +59,7 @@ void wire_rule(struct wire_call *call, const struct fleet_rule *rule)
 
 size_t wire_server(const char *label, size_t count)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = hash_bytes(HASH_START, label, strlen(label));
 
-	for (; *label; label++)
-		hash = (hash ^ (unsigned char)*label) * UINT64_C(0x100000001b3); /* FNV-1a */
 	return count > 0 ? (size_t)((hash ^ hash >> 32) % count) : 0;
 }
