@@ -45,7 +45,7 @@ $(B)/probe/tls_unloaded_%.so: tests/probe/tls_unloaded.c Makefile | $(PREPARED)
 $(B)/probe/%: tests/probe/%.c Makefile | $(PREPARED)
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(TEST_C) -MF $@.d -o $@ $< $(LIBRARY) -lpthread -ldl
+	$(Q)$(TEST_C) $(QUICKLY) -MF $@.d -o $@ $< $(LIBRARY) -lpthread -ldl
 $(B)/clients/%: tests/clients/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
