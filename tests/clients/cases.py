@@ -53,7 +53,7 @@ def all_cases(build):
             )
     for name, failure in AT_DEFAULT:
         what = {"client": name, "failure": failure, "pace": "default"}
-        found.append(case(f"default/{name}/{failure}", "shim", 9, kind="outage", **what))
+        found.append(case(f"default/{name}/{failure}", "shim", 12, kind="outage", **what))
     for client in catalog.process_loops():
         what = {"client": client.name, "failure": "refused", "scope": "user"}
         found.append(case(f"bare/{client.name}/refused", "bare", 1, kind="outage", **what))
@@ -72,20 +72,24 @@ def all_cases(build):
         found.append(case(f"mixed/{name}", "mixed", 2, kind="mixed", client=name))
     for name in breaker.clients():
         found.append(case(f"breaker/{name}", "shim", 5, kind="breaker", client=name))
-    found.append(case("amplification/a fifth failing", "shim", 8, kind="amplification"))
+    found.append(case("amplification/a fifth failing", "shim", 11, kind="amplification"))
     found.append(case("breaker/first tries", "shim", 5, kind="breaker"))
     what = {"kind": "breaker-observe", "client": breaker.clients()[0]}
     found.append(case("breaker/observe", "shim", 2, **what))
     for name in datagrams.programs():
-        found.append(case(f"datagrams/{name}", "shim", 5, kind="datagrams", client=name))
+        found.append(case(f"datagrams/{name}", "shim", 9, kind="datagrams", client=name))
     for name in statuses.programs(build):
-        found.append(case(f"status/{name}", "shim", 10, kind="status", client=name))
+        for scene in statuses.SCENES:
+            found.append(case(f"status/{name}/{statuses.label_of(scene)}", "shim", 6, kind="status",
+                              client=name, scene=scene))
     for name in blackhole.programs(build):
         found.append(case(f"black-hole/{name}", "slow", 3, kind="black-hole", client=name))
     found.append(case("status/five connections", "mixed", 2, kind="loud"))
     for name in secure.programs():
-        weight = 10 if "one process" in name else 4
-        found.append(case(f"tls/status/{name}", "shim", weight, kind="tls-status", client=name))
+        weight = 8 if "one process" in name else 4
+        for scene in secure.SCENES:
+            found.append(case(f"tls/status/{name}/{statuses.label_of(scene)}", "shim", weight,
+                              kind="tls-status", client=name, scene=scene))
     for name in secure.STORMS:
         found.append(case(f"tls/storm/{name}", "mixed", 2, kind="tls-storm", client=name))
     for name in secure_well.programs(build):
@@ -146,9 +150,8 @@ def older(target, source):
     return not os.path.exists(target) or os.path.getmtime(target) < os.path.getmtime(source)
 
 
-def work(identity, build, library):
+def work(what, build, library):
     """Does one case and returns its result; called inside the namespaces."""
-    what = next(c for c in all_cases(build) if c["id"] == identity)
     client = {c.name: c for c in everyone(build)}.get(what.get("client"))
     lab = Lab(build)
     try:
@@ -167,13 +170,13 @@ def work(identity, build, library):
         if what["kind"] == "datagrams":
             return datagrams.compare(lab, what["client"], library)
         if what["kind"] == "status":
-            return statuses.compare(lab, build, what["client"], library)
+            return statuses.compare(lab, build, what["client"], what["scene"], library)
         if what["kind"] == "black-hole":
             return blackhole.compare(lab, build, what["client"], library)
         if what["kind"] == "loud":
             return statuses.loud(lab, library)
         if what["kind"] == "tls-status":
-            return secure.compare(lab, what["client"], library)
+            return secure.compare(lab, what["client"], what["scene"], library)
         if what["kind"] == "tls-storm":
             return secure.storm(lab, what["client"], library)
         if what["kind"] == "tls-healthy":

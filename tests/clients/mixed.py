@@ -17,7 +17,7 @@ from lab import Run, wait_until
 
 MIXED = os.path.join(HERE, "mixed")
 DEAD, FRONT = PORT + 1, PORT + 2
-REQUESTS, DIALERS, ROUNDS = 1500, 4, 3
+REQUESTS, DIALERS, ROUNDS = 600, 4, 3
 LIMIT = 30  # seconds for one round
 ROUND = 1.5  # seconds at least, as long as a parked connect takes
 # Of the healthy requests per second of the bare program. Redirected connects fail as fast as real

@@ -75,8 +75,8 @@ def programs():
     }
 
 
-def compare(lab, name, library):
-    return statuses.judge(lab, programs()[name], name, SCENES, library, READ,
+def compare(lab, name, scene, library):
+    return statuses.judge(lab, programs()[name], name, [scene], library, READ,
                           PORT, certificate(lab.folder))
 
 

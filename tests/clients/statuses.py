@@ -180,18 +180,22 @@ def serve_one(lab, command, environment, server):
     }
 
 
-def compare(lab, build, name, library):
-    return judge(lab, programs(build)[name], name, SCENES, library)
+def label_of(scene):
+    status, kept, dated = scene
+    return f"{status}{', kept' if kept else ''}{', date' if dated else ''}"
+
+
+def compare(lab, build, name, scene, library):
+    return judge(lab, programs(build)[name], name, [scene], library)
 
 
 def judge(lab, command, name, scenes, library, more="", port=PORT, context=None):
-    """A client through all scenes, bare and under the shim; `more` ends the configuration."""
+    """A client through the scenes, bare and under the shim; `more` ends the configuration."""
     problems, chance = [], []
     result = {"problems": problems, "chance": chance, "seen": {}}
     text = CONFIGURATION.format(log=lab.log.path, more=more)
     for scene in scenes:
-        status, kept, dated = scene
-        label = f"{status}{', kept' if kept else ''}{', date' if dated else ''}"
+        label = label_of(scene)
         bare, shim = {}, {}
         for way, one, environment in (
             ("bare", bare, lab.environment()),
