@@ -198,8 +198,8 @@ picture: ## put the picture of a run of the demo into README.md
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
 # What burns comes first in each (units; bare storms of clients), so that the probes, which measure
 # short times, run beside clients that wait.
-CHECK_LANES := 'check-unit check-agent check-probe check-harm check-contract' \
-	       'check-clients check-boot check-herd'
+CHECK_LANES := 'check-unit check-agent check-probe check-harm' \
+	       'check-clients check-contract check-boot check-herd'
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
