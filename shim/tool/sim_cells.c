@@ -15,10 +15,34 @@
 
 static bool add_settings(struct sim_settings *to, const struct sim_settings *from, struct text *why)
 {
-	for (int i = 0; from && i < from->count; i++)
+	for (int i = 0; from && i < from->count; i++) {
+		to->path = from->all[i].path;
+		to->line = from->all[i].line;
 		if (!sim_settings_put(to, from->all[i].name, from->all[i].value, why))
 			return false;
+	}
 	return true;
+}
+
+/* Told at the line that says it; a setting stands over what [fleet] says. */
+static void tell_no_fleet(const struct sim_cell *cell, const struct sim_file *file,
+                          const struct sim_settings *all, FILE *err)
+{
+	const struct sim_setting *floor = sim_settings_find(all, "fleet.floor");
+	const struct sim_setting *reserve = sim_settings_find(all, "policy.fleet_reserve");
+	const struct sim_setting *where = floor ? floor : reserve;
+
+	if (where && where->path)
+		fprintf(err, "%s:%d: ", where->path, where->line);
+	else if (!where && file->fleet_line)
+		fprintf(err, "%s:%d: ", file->path, file->fleet_line);
+	else
+		fputs("retrybudget: simulate: ", err);
+	fprintf(err,
+	        "fleet_reserve of the policy (%g/s) is a part of floor in [fleet] (%g/s), "
+	        "which is less; lower the one or raise the other\n",
+	        (double)cell->policy.policy.fleet_reserve / FLEET_TOKEN,
+	        (double)cell->scenario.fleet.floor / FLEET_TOKEN);
 }
 
 /* All settings in one list: a later one replaces an earlier one of its name. */
@@ -29,7 +53,7 @@ static bool gather(struct sim_settings *all, struct sim_scenario *scenario,
 	*all = file->settings;
 	*scenario = file->scenario;
 	if (!add_settings(all, variant, why) || !add_settings(all, more, why) ||
-	    !sim_settings_apply(all, scenario, why))
+	    sim_settings_apply(all, scenario, why))
 		return false;
 	why->used = 0;
 	return sim_scenario_fits(scenario, why);
@@ -50,8 +74,13 @@ bool sim_cell_make(struct sim_cell *cell, const struct sim_file *file,
 		fprintf(err, "retrybudget: simulate: %s\n", message);
 		return false;
 	}
-	return sim_policy_read(&cell->policy, config, label, &all, err) &&
-	       sim_fleet_fits(&cell->scenario, &cell->policy, err);
+	if (!sim_policy_read(&cell->policy, config, label, &all, err))
+		return false;
+	if (!sim_fleet_fits(&cell->scenario, &cell->policy)) {
+		tell_no_fleet(cell, file, &all, err);
+		return false;
+	}
+	return true;
 }
 
 static void play(struct sim_cell *cell)

@@ -6,6 +6,7 @@
 #include "tool/sim_file.h"
 
 #include "config/value.h"
+#include "tool/sim_tally.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -55,6 +56,7 @@ static struct sim_variant *variant_named(struct sim_file *file, const char *name
 		return NULL;
 	if (variant == file->variants + file->variant_count) {
 		file->variant_count++;
+		variant->settings.path = file->path;
 		snprintf(variant->name, sizeof(variant->name), "%s", name);
 	}
 	return variant;
@@ -73,6 +75,8 @@ static void begin_section(struct reader *reader, const char *line)
 	n = strcspn(section, " \t");
 	label = section + n + strspn(section + n, " \t");
 	kind = kind_of(section, n);
+	if (kind == SIM_SECTION_FLEET)
+		reader->file->fleet_line = reader->line;
 	if (kind == SIM_SECTION_COUNT || kind < SIM_SECTION_CLIENTS)
 		return;
 	text_start(&why, message, sizeof(message));
@@ -165,15 +169,20 @@ static void take_key(struct reader *reader, const char *section, const char *nam
 		snprintf(kind, sizeof(kind), "%.*s", (int)n, section);
 		if (sim_set(&file->scenario, kind, label, name, value, why))
 			why->used = 0;
+		if (strcmp(kind, "fleet") == 0 && strcmp(name, "floor") == 0)
+			file->fleet_line = reader->line;
 	} else if (is_word(section, n, "policy") || is_word(section, n, "budget")) {
 		snprintf(full, sizeof(full), "%.*s.%s", (int)n, section, name);
+		file->settings.line = reader->line;
 		(void)sim_settings_put(&file->settings, full, value, why);
 	} else if (is_word(section, n, "variant")) {
 		variant = variant_named(file, label);
-		if (!variant)
+		if (!variant) {
 			text_string(why, "more than 24 variants; leave some out");
-		else
+		} else {
+			variant->settings.line = reader->line;
 			(void)sim_settings_put(&variant->settings, name, value, why);
+		}
 	} else if (is_word(section, n, "expect")) {
 		take_expectation(reader, label, name, value, why);
 	} else {
@@ -207,15 +216,59 @@ static void try_variants(struct reader *reader)
 
 	for (int i = 0; i < reader->file->variant_count; i++) {
 		const struct sim_variant *variant = &reader->file->variants[i];
+		const struct sim_setting *bad;
 
 		*scenario = reader->file->scenario;
 		text_start(&why, message, sizeof(message));
-		if (sim_settings_apply(&variant->settings, scenario, &why) &&
-		    (why.used = 0, sim_scenario_fits(scenario, &why)))
+		bad = sim_settings_apply(&variant->settings, scenario, &why);
+		if (!bad)
+			text_start(&why, message, sizeof(message));
+		if (!bad && sim_scenario_fits(scenario, &why))
 			continue;
 		reader->mistakes++;
-		fprintf(reader->err, "%s: [variant %s]: %s\n", reader->path, variant->name,
-		        message);
+		fprintf(reader->err, "%s:%d: [variant %s]: %s\n", reader->path,
+		        bad ? bad->line : variant->settings.all[0].line, variant->name, message);
+	}
+}
+
+/* Without a variant these two are played. */
+static bool is_played(const struct sim_file *file, const char *variant)
+{
+	if (file->variant_count == 0)
+		return strcmp(variant, "bare") == 0 || strcmp(variant, "library") == 0;
+	for (int i = 0; i < file->variant_count; i++)
+		if (strcmp(file->variants[i].name, variant) == 0)
+			return true;
+	return false;
+}
+
+/* A number that nobody plays or counts would be told at the end of the play, which may be long. */
+static void try_expectations(struct reader *reader)
+{
+	const struct sim_file *file = reader->file;
+	char message[256];
+	struct text why;
+
+	for (int i = 0; i < file->expectation_count; i++) {
+		const struct sim_expectation *one = &file->expectations[i];
+
+		text_start(&why, message, sizeof(message));
+		if (sim_metric_named(one->metric) == SIM_METRICS) {
+			text_string(&why, "no number ");
+			text_quoted(&why, one->metric, strlen(one->metric));
+			text_string(&why, " comes out; 'retrybudget simulate --keys' lists them");
+		} else if (!is_played(file, one->variant)) {
+			text_string(&why, "no [variant ");
+			text_string(&why, one->variant);
+			text_string(&why, file->variant_count
+			                      ? "]; add it, or correct the name"
+			                      : "], and without any there are "
+			                        "bare and library; correct the name");
+		} else {
+			continue;
+		}
+		reader->line = one->line;
+		complain(reader, message);
 	}
 }
 
@@ -227,6 +280,7 @@ bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
 	int bad;
 
 	memset(file, 0, sizeof(*file));
+	file->path = file->settings.path = path;
 	sim_scenario_start(&file->scenario);
 	reader.in = fopen(path, "re");
 	if (!reader.in) {
@@ -244,7 +298,9 @@ bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
 		reader.mistakes++;
 		fprintf(err, "%s: %s\n", path, message);
 	}
-	if (reader.mistakes == 0)
+	if (reader.mistakes == 0) {
 		try_variants(&reader);
+		try_expectations(&reader);
+	}
 	return reader.mistakes == 0;
 }

@@ -17,11 +17,15 @@
  * label, and a key. */
 struct sim_setting {
 	char name[SIM_NAME * 2], value[SIM_NAME];
+	const char *path; /* where it stands; NULL: on the command line */
+	int line;
 };
 
 /* Of two settings of one name the later one holds. */
 struct sim_settings {
 	int count;
+	const char *path; /* of what is put next, see above */
+	int line;
 	struct sim_setting all[SIM_SETTINGS];
 };
 
@@ -41,6 +45,8 @@ struct sim_expectation {
 
 struct sim_file {
 	char about[SIM_TEXT];
+	const char *path;
+	int fleet_line; /* of [fleet], or of its floor; 0: it says nothing of it */
 	struct sim_scenario scenario, tried;
 	struct sim_settings settings; /* of [policy] and [budget] */
 	int variant_count, expectation_count;
@@ -59,8 +65,11 @@ bool sim_settings_put(struct sim_settings *settings, const char *name, const cha
 /* True if it is one of the policy's, not of the scenario's. */
 bool sim_setting_is_policy(const char *name);
 
-/* Sets what concerns the scenario. False, and why, if one cannot be. */
-bool sim_settings_apply(const struct sim_settings *settings, struct sim_scenario *scenario,
-                        struct text *why);
+/* The setting of that name, or NULL. */
+const struct sim_setting *sim_settings_find(const struct sim_settings *settings, const char *name);
+
+/* Sets what concerns the scenario. NULL, or the first that cannot be, and why. */
+const struct sim_setting *sim_settings_apply(const struct sim_settings *settings,
+                                             struct sim_scenario *scenario, struct text *why);
 
 #endif

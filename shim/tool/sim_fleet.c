@@ -51,14 +51,9 @@ void sim_fleet_rule(const struct sim_scenario *scenario, const struct sim_policy
 	    fleet_leased_part(rule->floor, lesser(policy->policy.fleet_reserve, rule->floor));
 }
 
-bool sim_fleet_fits(const struct sim_scenario *scenario, const struct sim_policy *policy, FILE *err)
+bool sim_fleet_fits(const struct sim_scenario *scenario, const struct sim_policy *policy)
 {
-	if (!policy->policy.leased || policy->policy.fleet_reserve <= scenario->fleet.floor)
-		return true;
-	fputs("retrybudget: simulate: fleet_reserve of the policy is a part of floor in [fleet], "
-	      "which is less; lower the one or raise the other\n",
-	      err);
-	return false;
+	return !policy->policy.leased || policy->policy.fleet_reserve <= scenario->fleet.floor;
 }
 
 static void lend(struct sim_world *world, struct sim_agent *agent, int64_t now)

@@ -15,9 +15,8 @@
 void sim_fleet_rule(const struct sim_scenario *scenario, const struct sim_policy *policy,
                     struct fleet_rule *rule);
 
-/* False, told to err, if the policy draws on a fleet and its rule is none. */
-bool sim_fleet_fits(const struct sim_scenario *scenario, const struct sim_policy *policy,
-                    FILE *err);
+/* False if the policy draws on a fleet, and keeps more back than the fleet may send. */
+bool sim_fleet_fits(const struct sim_scenario *scenario, const struct sim_policy *policy);
 
 /* Nothing to do where the policy draws on none. False: there was no memory. */
 bool sim_fleet_start(struct sim_world *world);

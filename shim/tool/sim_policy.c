@@ -22,13 +22,17 @@ struct reading_policy {
 static void complain(void *arg, const char *file, int line, const char *message)
 {
 	struct reading_policy *reading = arg;
+	const struct sim_setting *setting = NULL;
 
 	reading->complaints++;
 	if (strcmp(file, OVERRIDES_FILE) == 0 && line >= 1 && line <= SIM_SETTINGS &&
 	    line <= reading->line_count)
-		fprintf(reading->err, "retrybudget: simulate: '%s = %s': %s\n",
-		        reading->settings->all[reading->of_line[line]].name,
-		        reading->settings->all[reading->of_line[line]].value, message);
+		setting = &reading->settings->all[reading->of_line[line]];
+	if (setting && setting->path)
+		fprintf(reading->err, "%s:%d: %s\n", setting->path, setting->line, message);
+	else if (setting)
+		fprintf(reading->err, "retrybudget: simulate: '%s = %s': %s\n", setting->name,
+		        setting->value, message);
 	else
 		fprintf(reading->err, "%s:%d: %s\n", file, line, message);
 }

@@ -250,6 +250,12 @@ bool sim_scenario_fits(const struct sim_scenario *scenario, struct text *why)
 		if (!is_there(scenario, "clients", scenario->clients[i].habits.server, why))
 			return false;
 	for (int i = 0; i < scenario->outage_count; i++)
+		if (scenario->outages[i].until < scenario->outages[i].from) {
+			text_string(why, "an [outage] ends before it begins; make its until later "
+			                 "than its from");
+			return false;
+		}
+	for (int i = 0; i < scenario->outage_count; i++)
 		if (!is_there(scenario, "outage", scenario->outages[i].server, why))
 			return false;
 	for (int i = 0; i < scenario->server_count; i++)

@@ -40,7 +40,17 @@ bool sim_settings_put(struct sim_settings *settings, const char *name, const cha
 		settings->count++;
 	memcpy(one->name, full, sizeof(full));
 	snprintf(one->value, sizeof(one->value), "%s", value);
+	one->path = settings->path;
+	one->line = settings->line;
 	return true;
+}
+
+const struct sim_setting *sim_settings_find(const struct sim_settings *settings, const char *name)
+{
+	for (int i = 0; i < settings->count; i++)
+		if (strcmp(settings->all[i].name, name) == 0)
+			return &settings->all[i];
+	return NULL;
 }
 
 static bool apply(const struct sim_setting *setting, struct sim_scenario *scenario,
@@ -59,12 +69,12 @@ static bool apply(const struct sim_setting *setting, struct sim_scenario *scenar
 	               why);
 }
 
-bool sim_settings_apply(const struct sim_settings *settings, struct sim_scenario *scenario,
-                        struct text *why)
+const struct sim_setting *sim_settings_apply(const struct sim_settings *settings,
+                                             struct sim_scenario *scenario, struct text *why)
 {
 	for (int i = 0; i < settings->count; i++)
 		if (!sim_setting_is_policy(settings->all[i].name) &&
 		    !apply(&settings->all[i], scenario, why))
-			return false;
-	return true;
+			return &settings->all[i];
+	return NULL;
 }

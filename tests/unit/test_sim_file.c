@@ -58,8 +58,19 @@ Test(sim_file, mistakes)
 		{ LEAST "[outage]\nserver = other\n",
 		  "there is no section [server other]; add it" },
 		{ LEAST "[expect bare]\npeak = much\n", ":5: expected a number and a tolerance" },
-		{ LEAST "[variant a]\nclients.rte = 1/s\n", "[variant a]: no key 'rte'" },
-		{ LEAST "[variant a]\nclients.x.rate = 1/s\n", "there is no section [clients x]" },
+		{ LEAST "[variant a]\nfloor = 1/s\nclients.rte = 1/s\n",
+		  ":6: [variant a]: no key 'rte'" },
+		{ LEAST "[variant a]\nclients.x.rate = 1/s\n",
+		  ":5: [variant a]: there is no section [clients x]" },
+		{ LEAST "[variant a]\nfloor = 1/s\noutage.until = 1s\n[outage]\nfrom = 2s\n",
+		  ":5: [variant a]: an [outage] ends before it begins; make " },
+		{ LEAST "[outage]\nfrom = 5s\nuntil = 1s\n", "an [outage] ends before" },
+		{ LEAST "[variant a]\nfloor = 1/s\n[expect b]\npeak = < 1\n",
+		  ":7: no [variant b]; add it, or correct the name" },
+		{ LEAST "[expect b]\npeak = < 1\n", ":5: no [variant b], and without any " },
+		{ LEAST "[expect bare]\npek = < 1\n", ":5: no number 'pek' comes out; " },
+		{ LEAST "[fleet]\nflor = 1/s\n", ":5: no key 'flor' in [fleet]; did you mean" },
+		{ LEAST "[fleet]\nlost = 200%\n", ":5: lost: " },
 		{ "[clients]\nrate = 1/s\n", "at least one section [clients] and one [server]" },
 		{ "[clients]\n[server a]\ncalls = b\n[server b]\ncalls = a\n", "in a circle" },
 		{ "[scenario]\nduration = 24h\nstep = 10ms\n" LEAST, "make step longer" },
@@ -97,6 +108,42 @@ Test(sim_file, settings_over_settings)
 	cr_assert(sim_settings_put(&more, "policy.original", "on", &why));
 	cr_assert(sim_cell_make(&cell, &file, &file.variants[0], &more, NULL, "default", stderr));
 	cr_expect_eq(cell.policy.policy.bucket.floor, 0);
+}
+
+/* What only the policy's own reader, or the fleet's rule, can find wrong. */
+Test(sim_file, mistakes_of_the_policy_and_the_fleet)
+{
+	static const struct {
+		const char *text, *told;
+		bool is_of_variant;
+	} bad[] = {
+		{ LEAST "[policy]\nbase = 1s\nfloor = x\n", ":6: floor = 'x' is not a rate",
+		  false },
+		{ LEAST "[budget]\nfloor = -3/s\n", ":5: floor = '-3/s' is not a rate", false },
+		{ LEAST "[variant a]\nearn = 1%\nfloor = 1\n", ":6: floor = '1' is not", true },
+		{ LEAST "[fleet]\nfloor = 1/s\n[policy]\nfleet = on\nfleet_reserve = 2/s\n",
+		  ":8: fleet_reserve of the policy (2/s) is a part of floor in [fleet] (1/s), "
+		  "which",
+		  false },
+		{ LEAST
+		  "[policy]\nfleet = on\nfleet_reserve = 2/s\n[variant a]\nfleet.floor = 1/s\n",
+		  ":8: fleet_reserve of the policy (2/s) is a part of floor in [fleet] (1/s), "
+		  "which",
+		  true },
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		FILE *err;
+
+		cr_assert(read_scenario(bad[i].text), "%s: %s", bad[i].text, said);
+		err = fmemopen(said, sizeof(said), "w");
+		cr_expect_not(sim_cell_make(&cell, &file,
+		                            bad[i].is_of_variant ? file.variants : NULL, NULL, NULL,
+		                            "default", err));
+		fclose(err);
+		cr_expect(strstr(said, bad[i].told), "'%s' is not in: %s", bad[i].told, said);
+		cr_expect_eq(strncmp(said, path, strlen(path)), 0, "%s", said);
+	}
 }
 
 Test(sim_file, a_policy_that_is_none)
