@@ -147,8 +147,14 @@ int sim_print_expectations(const struct sim_file *file, const struct sim_cell *c
 		value = cell->result.metric[metric];
 		met = is_met(one, value);
 		missed += !met;
-		fprintf(out, "%s: %s: %g", one->variant, one->metric, value);
-		if (one->kind != '=')
+		fprintf(out, "%s: %s: ", one->variant, one->metric);
+		if (value < 0)
+			fputs("never", out);
+		else
+			fprintf(out, "%g", value);
+		if (one->kind == '<' && one->value <= 0)
+			fputs(", expected never", out);
+		else if (one->kind != '=')
 			fprintf(out, ", expected %c %g", one->kind, one->value);
 		else
 			fprintf(out, ", expected %g within %g %%, off by %.1f %%", one->value,

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <glob.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Millions of tries take a sanitizer minutes. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -47,4 +48,28 @@ Test(sim_published, scenarios_say_what_they_should)
 		cr_expect(expected > 0, "%s expects nothing", all.gl_pathv[i]);
 	}
 	globfree(&all);
+}
+
+Test(sim_published, what_never_came_about_is_no_number)
+{
+	static struct sim_file file = {
+		.expectation_count = 2,
+		.expectations = { { .variant = "a", .metric = "recovery", .kind = '<' },
+		                  { .variant = "a",
+		                    .metric = "recovery",
+		                    .kind = '<',
+		                    .value = 5 } },
+	};
+	struct sim_cell *cell = calloc(1, sizeof(*cell));
+	char told[256] = "";
+	FILE *out = fmemopen(told, sizeof(told), "w");
+
+	cr_assert(cell && out);
+	strcpy(cell->name, "a");
+	cell->result.metric[sim_metric_named("recovery")] = -1;
+	cr_expect_eq(sim_print_expectations(&file, cell, 1, out), 1);
+	fclose(out);
+	cr_expect_str_eq(told, "a: recovery: never, expected never\n"
+	                       "a: recovery: never, expected < 5: MISSED\n");
+	free(cell);
 }
