@@ -61,7 +61,7 @@ bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64
 	if (done) {
 		/* Noted before it is done: a handler may jump away in between. */
 		atomic_store(&entry->timeout_ms, 0);
-		atomic_fetch_or(&entry->traits, ours);
+		socket_mark(entry, ours);
 		/* As the kernel reports it, which counts in ticks. */
 		done = set_timeout(fd, is_unix, ms) && get_timeout(fd, is_unix, &was);
 		if (done)

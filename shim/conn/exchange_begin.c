@@ -39,8 +39,7 @@ static void lives(int fd, struct socket_entry *entry)
 	    !exchange_end_wanted(entry, &trial, &account) ||
 	    monotonic() - LOAD(entry->since) < account.policy->min_life || !tcp_info_alive(fd))
 		return;
-	if (!socket_believe(fd, entry) ||
-	    atomic_fetch_or(&entry->traits, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
+	if (!socket_believe(fd, entry) || socket_mark(entry, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
 		return;
 	socket_move(fd, entry, SOCKET_ASKED, ON_LIVES);
 	outcome_success(&trial);

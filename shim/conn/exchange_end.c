@@ -75,8 +75,10 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 		return;
 	}
 	/* What a session sends is looked at (tls_session.h). */
-	if (!config_current()->tls)
-		atomic_store_explicit(&entry->seen_changes, changes, memory_order_relaxed);
+	if (!config_current()->tls) {
+		STORE(entry->seen_changes, changes);
+		socket_show_common(fd, entry, changes);
+	}
 	if (first && trial.destination) {
 		count(&trial.destination->tally.successes);
 		count(&shim_region->tally.successes);
@@ -97,7 +99,7 @@ static void rejected(int fd, struct socket_entry *entry, enum socket_state state
 		failure = FAILURE_NONE;
 	/* Before it moves, and other numbers of the socket with it. */
 	trait_add(entry, TRAIT_SERVED);
-	atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
+	socket_mark(entry, TRAIT_REPLY_FAILED);
 	if (!connection_failed(fd, entry, state, reply->is_whole ? ON_NOT_NOW : ON_STATUS, failure,
 	                       0))
 		return;
@@ -317,7 +319,7 @@ static void timed_out(int fd, struct socket_entry *entry)
 		STORE(waits_on, true);
 	else if (!LOAD(waits_on) && tcp_info_waited(fd, entry) && socket_believe(fd, entry) &&
 	         trial_of(entry, &trial) &&
-	         !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
+	         !(socket_mark(entry, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
 		flight_timed_out(entry, &trial);
 }
 

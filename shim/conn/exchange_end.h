@@ -14,7 +14,7 @@
 static inline void trait_add(struct socket_entry *entry, unsigned int trait)
 {
 	if (!(atomic_load_explicit(&entry->traits, memory_order_relaxed) & trait))
-		atomic_fetch_or_explicit(&entry->traits, (uint32_t)trait, memory_order_relaxed);
+		socket_mark(entry, trait);
 }
 
 /* True if a success would change the budget: streak, or a bucket that is not full. Fills in trial

@@ -30,9 +30,9 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	if (failure->owner != FAILURE_ANYONE)
 		profile_answered(destination, another);
 	STORE(entry->number, (uint8_t)(number < 255 ? number + 1 : number));
-	atomic_fetch_or(&entry->traits, TRAIT_RETRY);
+	socket_mark(entry, TRAIT_RETRY);
 	if (failure->counted)
-		atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
+		socket_mark(entry, TRAIT_COUNTED);
 	else
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_COUNTED);
 }
@@ -41,7 +41,7 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 static void is_new(struct socket_entry *entry)
 {
 	STORE(entry->number, 1);
-	atomic_fetch_or(&entry->traits, TRAIT_COUNTED);
+	socket_mark(entry, TRAIT_COUNTED);
 }
 
 /* The attempt was taken for a retry, and was none. */

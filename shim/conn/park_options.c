@@ -76,7 +76,7 @@ void park_options_no_cookie(int fd, struct socket_entry *entry)
 
 	if (get(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &puts_off) && puts_off &&
 	    set(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 0))
-		atomic_fetch_or(&entry->traits, TRAIT_PUTS_OFF);
+		socket_mark(entry, TRAIT_PUTS_OFF);
 }
 
 /* Bounds the connect, and notes the bound as the kernel reports it. What the program has set for
@@ -90,7 +90,7 @@ static bool set_bound(int fd, int64_t ms, struct socket_entry *entry)
 	    !get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound))
 		return false;
 	atomic_store(&entry->timeout_ms, (uint32_t)bound);
-	atomic_fetch_or(&entry->traits, TRAIT_PARKED);
+	socket_mark(entry, TRAIT_PARKED);
 	return true;
 }
 

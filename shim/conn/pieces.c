@@ -72,7 +72,7 @@ static void set_partial(struct socket_entry *entry, bool partial)
 	if (!(LOAD(entry->traits) & TRAIT_PARTIAL) == !partial)
 		return;
 	if (partial)
-		atomic_fetch_or(&entry->traits, TRAIT_PARTIAL);
+		socket_mark(entry, TRAIT_PARTIAL);
 	else
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PARTIAL);
 }

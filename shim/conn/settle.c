@@ -273,7 +273,7 @@ void attempt_hung_up(int fd, int how)
 		return;
 	/* That the peer then closes too without a word is how one-way conversations end. */
 	if (how == SHUT_WR) {
-		atomic_fetch_or(&entry->traits, TRAIT_FINISHED);
+		socket_mark(entry, TRAIT_FINISHED);
 		return;
 	}
 	if (attempt_is_ours(entry))

@@ -107,6 +107,7 @@ struct socket_entry *socket_begin(int fd)
 	STORE(entry->state, SOCKET_NONE);
 	STORE_RELEASE(entry->cookie, 0);
 	STORE(entry->seen_changes, 0);
+	STORE(entry->common, 0);
 	return entry;
 }
 
@@ -194,6 +195,24 @@ bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
 	return true;
 }
 
+static bool is_common(int fd, struct socket_entry *entry)
+{
+	return (atomic_load(&entry->traits) & ~(uint32_t)(TRAITS_COMMON & ~TRAIT_SERVED)) ==
+	           TRAIT_SERVED &&
+	       !(atomic_load(&socket_watch[fd]) & (WATCH_STALE | WATCH_SERVER));
+}
+
+/* Who adds a trait, or closes the number, does so before clearing `common`; we look after setting
+ * it, so one of the two sees the other. */
+void socket_show_common(int fd, struct socket_entry *entry, uint32_t changes)
+{
+	if (!is_common(fd, entry))
+		return;
+	atomic_store(&entry->common, changes);
+	if (!is_common(fd, entry))
+		STORE(entry->common, 0);
+}
+
 void socket_looked(int fd, const struct socket_entry *entry)
 {
 	uint8_t watched = LOAD(socket_watch[fd]);
@@ -242,6 +261,7 @@ void socket_closed(int fd, struct socket_entry *entry)
 {
 	if (LOAD(entry->cookie) != 0) {
 		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
+		STORE(entry->common, 0);
 		return;
 	}
 	STORE(socket_watch[fd], 0); /* nothing could ever say so */
@@ -291,6 +311,8 @@ void socket_duplicated(int fd, int to)
 			bits = 0;
 		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to))) {
 			reach(to);
+			if (socket_has_room(to))
+				STORE(socket_at(to)->common, 0);
 			STORE(socket_watch[to], (uint8_t)bits);
 		}
 		return;
@@ -299,7 +321,7 @@ void socket_duplicated(int fd, int to)
 		socket_forget(to);
 		return;
 	}
-	atomic_fetch_or(&entry->traits, TRAIT_SHARED);
+	socket_mark(entry, TRAIT_SHARED);
 	copy = *entry;
 	socket_enter(to, &copy);
 }

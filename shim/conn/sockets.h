@@ -70,6 +70,11 @@ enum {
 	TRAIT_FRAMES = 0x20000000,  /* HTTP/2: not all that is sent wants an answer */
 	TRAIT_PARTIAL = 0x40000000, /* more of the request is to be written (conn/pieces.h) */
 	TRAIT_AGREES = 0x80000000,  /* its peer has not answered but agreed how to go on */
+
+	/* Beside these nothing need be looked at in an exchange of a kept connection. */
+	TRAITS_COMMON = TRAIT_RETRY | TRAIT_SERVED | TRAIT_PAID | TRAIT_ASKED | TRAIT_COUNTED |
+	                TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD | TRAIT_WAITED |
+	                TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP | TRAIT_FRAMES,
 };
 
 struct socket_entry {
@@ -100,6 +105,9 @@ struct socket_entry {
 	_Atomic(bool) calling;
 	_Atomic(bool) answered_refused;
 	_Atomic(uint32_t) traits;
+	/* As seen_changes, of a kept connection that has no trait but TRAITS_COMMON, and whose
+	 * number is not stale: its exchanges are common (socket_exchange()). 0: to be looked at. */
+	_Atomic(uint32_t) common;
 };
 
 #define COOKIE_NONE UINT64_MAX
@@ -178,27 +186,32 @@ static inline void socket_connected(int fd, struct socket_entry *entry)
 		socket_move_twins(fd, entry, next);
 }
 
-/* The common exchange on a kept connection, with as few instructions as can be. True: the entry was
- * in `from`, has been moved to the only state that can follow, and there is nothing more to do. */
-static inline bool socket_exchange(int fd, struct socket_entry *entry, unsigned int traits,
+/* Adds traits to an entry, and returns what it had. */
+static inline uint32_t socket_mark(struct socket_entry *entry, uint32_t traits)
+{
+	uint32_t before = atomic_fetch_or(&entry->traits, traits);
+
+	if (traits & ~(uint32_t)TRAITS_COMMON)
+		STORE(entry->common, 0);
+	return before;
+}
+
+/* The exchanges of fd are common, if it is a kept connection of which nothing else is known, for as
+ * long as region->changes is this. */
+void socket_show_common(int fd, struct socket_entry *entry, uint32_t changes);
+
+/* The common exchange on a kept connection, with as few instructions as can be. changes: what
+ * region->changes is. True: the entry was in `from`, has been moved to the only state that can
+ * follow, and there is nothing more to do. */
+static inline bool socket_exchange(int fd, struct socket_entry *entry, uint32_t changes,
                                    enum socket_state from)
 {
-	const unsigned int harmless = TRAIT_RETRY | TRAIT_PAID | TRAIT_ASKED | TRAIT_COUNTED |
-	                              TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
-	                              TRAIT_WAITED | TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP |
-	                              TRAIT_FRAMES;
-	unsigned int watched = atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
-
-	if ((traits & ~harmless) != TRAIT_SERVED ||
-	    atomic_load_explicit(&entry->state, memory_order_relaxed) != from ||
-	    watched & (WATCH_STALE | WATCH_SERVER))
+	if (LOAD(entry->common) != changes || LOAD(entry->state) != from)
 		return false;
-	atomic_store_explicit(&entry->state, (uint8_t)(SOCKET_ASKED + SOCKET_ANSWERED - from),
-	                      memory_order_relaxed);
+	STORE(entry->state, (uint8_t)(SOCKET_ASKED + SOCKET_ANSWERED - from));
 	if (from == SOCKET_ANSWERED) /* nobody looks at it */
-		atomic_store_explicit(&entry->fingerprint, 0, memory_order_relaxed);
-	atomic_store_explicit(&socket_watch[fd], (uint8_t)(watched ^ (WATCH_READ | WATCH_WRITE)),
-	                      memory_order_relaxed);
+		STORE(entry->fingerprint, 0);
+	STORE(socket_watch[fd], (uint8_t)(LOAD(socket_watch[fd]) ^ (WATCH_READ | WATCH_WRITE)));
 	return true;
 }
 

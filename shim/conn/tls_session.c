@@ -137,7 +137,7 @@ void session_look(int fd, const struct iovec *parts)
 	carry(known, fd, session);
 	atomic_fetch_and(&entry->traits,
 	                 (uint32_t) ~(TRAIT_HANDSHAKE_DONE | TRAIT_OPENED | TRAIT_FRAMES));
-	atomic_fetch_or(&entry->traits, TRAIT_CARRIER);
+	socket_mark(entry, TRAIT_CARRIER);
 }
 
 void session_tell(int fd, int err)

@@ -126,11 +126,10 @@ static bool is_nothing_yet(void)
 static inline bool is_common(int fd, int flags, const void *data, size_t n)
 {
 	struct socket_entry *entry = socket_at(fd);
-	unsigned int traits = LOAD(entry->traits);
 
-	return !(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && traffic_is_unchanged(entry) &&
-	       !thread_facts.stuck && (!(traits & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
-	       socket_exchange(fd, entry, traits, SOCKET_ASKED);
+	return !(flags & (MSG_PEEK | MSG_ERRQUEUE | MSG_TRUNC)) && !thread_facts.stuck &&
+	       (!(LOAD(entry->traits) & TRAIT_HTTP) || (data && http_is_fine(data, n))) &&
+	       socket_exchange(fd, entry, (uint32_t)LOAD(shim_region->changes), SOCKET_ASKED);
 }
 
 ssize_t traffic_received(int fd, ssize_t result, size_t wanted, int flags, const void *data)

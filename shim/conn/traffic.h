@@ -35,10 +35,8 @@ ssize_t traffic_received_parts(int fd, ssize_t result, size_t wanted, int flags,
  * may have the reply before that returns. */
 static inline bool traffic_begins(int fd)
 {
-	struct socket_entry *entry = socket_at(fd);
-
-	return traffic_is_unchanged(entry) &&
-	       socket_exchange(fd, entry, LOAD(entry->traits), SOCKET_ANSWERED);
+	return socket_exchange(fd, socket_at(fd), (uint32_t)LOAD(shim_region->changes),
+	                       SOCKET_ANSWERED);
 }
 
 /* It did not go. */

@@ -245,7 +245,7 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 		real.shutdown(try->fd, session_carries(try->fd) ? SHUT_RD : SHUT_RDWR);
 		errno = saved;
 		if (entry) {
-			atomic_fetch_or(&entry->traits, TRAIT_REPLY_FAILED);
+			socket_mark(entry, TRAIT_REPLY_FAILED);
 			socket_move(try->fd, entry, (enum socket_state)atomic_load(&entry->state),
 			            ON_CUT);
 		}

@@ -80,8 +80,7 @@ static void time_is_over(int fd, struct socket_entry *entry, int32_t err)
 	/* Somebody else may have read the answer, or put another socket here, meanwhile. */
 	if (!is_awaited(entry) || !socket_believe(fd, entry))
 		return;
-	if (trial_of(entry, &trial) &&
-	    !(atomic_fetch_or(&entry->traits, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
+	if (trial_of(entry, &trial) && !(socket_mark(entry, TRAIT_TIMED_OUT) & TRAIT_TIMED_OUT))
 		flight_timed_out(entry, &trial);
 	if (err == ECONNRESET)
 		hang_up(fd, entry);

@@ -97,6 +97,59 @@ Test(sockets, phases_say_what_is_watched)
 	cr_assert_not(socket_watched(fd) & (WATCH_READ | WATCH_WRITE));
 }
 
+/* A kept connection of which nothing else is known. */
+static struct socket_entry *enter_common(int fd, uint32_t changes)
+{
+	struct socket_entry *entry = enter(fd, SOCKET_ANSWERED);
+
+	entry->traits = TRAIT_SERVED;
+	entry->cookie = socket_cookie(fd);
+	socket_show_common(fd, entry, changes);
+	return entry;
+}
+
+Test(sockets, each_trait_that_is_to_be_looked_at_ends_the_common_exchanges)
+{
+	int fd = tcp();
+
+	for (int bit = 0; bit < 32; bit++) {
+		struct socket_entry *entry = enter_common(fd, 7);
+		bool common = (uint32_t)TRAITS_COMMON >> bit & 1;
+
+		cr_assert_eq(entry->common, 7);
+		socket_mark(entry, UINT32_C(1) << bit);
+		cr_expect_eq(entry->common == 7, common, "trait %d", bit);
+		socket_show_common(fd, entry, 8);
+		cr_expect_eq(entry->common == 8, common, "trait %d", bit);
+		cr_expect_eq(socket_exchange(fd, entry, 8, SOCKET_ANSWERED), common, "trait %d",
+		             bit);
+	}
+}
+
+Test(sockets, no_exchange_is_common_on_what_is_closed_unserved_or_something_else)
+{
+	int fd = tcp(), other = tcp();
+	struct socket_entry *entry = enter_common(fd, 7);
+
+	cr_expect_not(socket_exchange(fd, entry, 8, SOCKET_ANSWERED), "something has failed since");
+	cr_expect_not(socket_exchange(fd, entry, 7, SOCKET_ASKED));
+	cr_expect(socket_exchange(fd, entry, 7, SOCKET_ANSWERED));
+	cr_expect(socket_exchange(fd, entry, 7, SOCKET_ASKED));
+	socket_closed(fd, entry);
+	cr_expect_not(socket_exchange(fd, entry, 7, SOCKET_ANSWERED));
+	socket_show_common(fd, entry, 7);
+	cr_expect_not(socket_exchange(fd, entry, 7, SOCKET_ANSWERED), "stale");
+
+	entry = enter_common(fd, 7);
+	socket_created(other, WATCH_SERVER);
+	socket_duplicated(other, fd);
+	cr_expect_not(socket_exchange(fd, entry, 7, SOCKET_ANSWERED), "one that was accepted");
+
+	entry = enter(other, SOCKET_ANSWERED);
+	socket_show_common(other, entry, 7);
+	cr_expect_not(socket_exchange(other, entry, 7, SOCKET_ANSWERED), "no reply yet");
+}
+
 Test(sockets, duplicates_share_and_the_last_one_tells)
 {
 	int fd = tcp(), to = dup(fd), third;

@@ -16,6 +16,7 @@
 #define socket_enter       stepped_enter
 #define socket_move        stepped_move
 #define socket_move_twins  stepped_move_twins
+#define socket_show_common stepped_show_common
 #define socket_looked      stepped_looked
 #define socket_identify    stepped_identify
 #define socket_believe     stepped_believe

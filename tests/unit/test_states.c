@@ -117,10 +117,11 @@ Test(states, the_short_cuts_are_moves_of_the_table)
 		state = entry->state;
 		watched = socket_watched(fd);
 		entry = socket_enter(fd, &start);
+		entry->common = 1;
 		if (from == SOCKET_CONNECTING)
 			socket_connected(fd, entry);
 		else
-			cr_assert(socket_exchange(fd, entry, TRAIT_SERVED, from));
+			cr_assert(socket_exchange(fd, entry, 1, from));
 		cr_expect_eq(entry->state, state, "%s", states[from]);
 		cr_expect_eq(socket_watched(fd), watched, "%s", states[from]);
 	}
