@@ -12,6 +12,7 @@
 #include "sys/cell.h"
 #include "sys/memory.h"
 #include "sys/real.h"
+#include "sys/thread.h"
 
 /* The request is one that has failed. */
 static void is_again(struct socket_entry *entry, struct destination *destination,
@@ -146,7 +147,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		return; /* nothing is known of what it was taken to answer */
 	is_new(entry);
 	if (traits & (TRAIT_RETRY | TRAIT_PASSED)) /* beside what failed */
-		tries_mixed(trial.slot, monotonic());
+		profile_mixed(trial.destination, thread_id(), monotonic());
 	if (!(traits & TRAIT_RETRY))
 		return;
 	/* Once for each failure: in an event loop much may pass before it is tried again. What we

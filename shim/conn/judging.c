@@ -83,10 +83,13 @@ static bool has_been_denied(const struct attempt *try, uint32_t slot)
 
 /* This thread has other work there as well, and nearly all of what is new there is answered: what
  * it tries again and again fails by itself. A refusal would meet the one as often as the other. */
-static bool is_mixed(const struct attempt *try, uint32_t slot)
+static bool is_mixed(const struct attempt *try)
 {
-	return !try->is_datagram && tries_are_mixed(slot, try->began - ALLOWANCE_WINDOW) &&
-	       profile_answers_new(try->trial.destination) &&
+	const struct destination *destination = try->trial.destination;
+
+	return !try->is_datagram &&
+	       profile_is_mixed(destination, thread_id(), try->began - ALLOWANCE_WINDOW) &&
+	       profile_answers_new(destination) &&
 	       allowance_is_answering_mixed(&try->account.budget->allowance, try->began) &&
 	       !budget_is_barred(&try->account) &&
 	       budget_asked_wait(&try->account, try->began) <= 0;
@@ -161,7 +164,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =
 	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
-	try->mixed = !returns && is_mixed(try, slot);
+	try->mixed = !returns && is_mixed(try);
 	evidence->mixed = try->mixed && (evidence->again || evidence->loop);
 	evidence->invited = !evidence->sweep && (evidence->again || evidence->loop) &&
 	                    budget_is_invited(&try->account, try->began);

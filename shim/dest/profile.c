@@ -160,6 +160,28 @@ bool profile_is_shared(const struct destination *destination)
 	return outweighs(&destination->answerers, BY_ANOTHER, BY_ITSELF);
 }
 
+/* Thread and time, in units of 2^24 ns: 17 ms. */
+#define MIXED_THREAD 40
+#define MIXED_UNIT   24
+
+void profile_mixed(struct destination *destination, int32_t thread, int64_t now)
+{
+	atomic_store_explicit(&destination->mixed[(uint32_t)thread % REGION_MIXED],
+	                      (uint64_t)(uint32_t)thread << MIXED_THREAD |
+	                          (uint64_t)now >> MIXED_UNIT,
+	                      memory_order_relaxed);
+}
+
+bool profile_is_mixed(const struct destination *destination, int32_t thread, int64_t since)
+{
+	uint64_t word = atomic_load_explicit(&destination->mixed[(uint32_t)thread % REGION_MIXED],
+	                                     memory_order_relaxed);
+	uint64_t unit = word & ((UINT64_C(1) << MIXED_THREAD) - 1);
+
+	return word >> MIXED_THREAD == (uint32_t)thread &&
+	       (since < 0 || unit >= (uint64_t)since >> MIXED_UNIT);
+}
+
 void profile_new_ended(struct destination *destination, bool well)
 {
 	learn(&destination->news, well ? WELL : BADLY, well ? BADLY : WELL);

@@ -46,6 +46,13 @@ void profile_answered(struct destination *destination, bool by_another);
 /* True if threads answer each other's failures: work that failed goes back to a queue. */
 bool profile_is_shared(const struct destination *destination);
 
+/* An attempt of this thread (its id) there, which had failed there, was other work. */
+void profile_mixed(struct destination *destination, int32_t thread, int64_t now);
+
+/* True if that was so since then: of several pieces of work at a time, as an event loop has them,
+ * nobody can say which a connect is for. A hint: of a few threads. */
+bool profile_is_mixed(const struct destination *destination, int32_t thread, int64_t since);
+
 /* A request that repeats none that has failed there was answered, or failed. */
 void profile_new_ended(struct destination *destination, bool well);
 

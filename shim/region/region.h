@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'H' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0H" */
+#define REGION_LAYOUT         'I' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0I" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -23,6 +23,7 @@
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
 #define REGION_KIN            32
+#define REGION_MIXED          8 /* places for threads that have mixed work, a power of 2 */
 #define REGION_ADMISSIONS     64
 #define REGION_DECISIONS      8
 #define REGION_DECISION_WORDS 5
@@ -154,14 +155,15 @@ struct destination {
 	cell64 failures[REGION_FAILURES];  /* unanswered failures, packed; see dest/failures.h */
 	cell64 details[REGION_FAILURES];   /* what is known of each: the request that failed */
 	ucell64 answered[REGION_ANSWERED]; /* requests answered lately; see dest/failures.h */
-	cell64 profile;         /* what the program does after failures, dest/profile.h */
-	cell64 answerers;       /* and more of it: whose failures threads answer */
-	cell64 news;            /* how its new requests end */
-	cell64 pause;           /* ns, the shortest before it tries again; < 0: seen once */
-	cell64 kin[REGION_KIN]; /* whose tries failed here, see dest/lineage.h */
-	cell64 kin_row;         /* of their first tries that were refused */
-	cell64 starts;          /* first tries of processes (sys/second_count.h) */
-	struct spread spread;   /* connections that were lost at once */
+	cell64 profile;              /* what the program does after failures, dest/profile.h */
+	cell64 answerers;            /* and more of it: whose failures threads answer */
+	cell64 news;                 /* how its new requests end, dest/profile.h */
+	ucell64 mixed[REGION_MIXED]; /* threads whose work there is of several kinds */
+	cell64 pause;                /* ns, the shortest before it tries again; < 0: seen once */
+	cell64 kin[REGION_KIN];      /* whose tries failed here, see dest/lineage.h */
+	cell64 kin_row;              /* of their first tries that were refused */
+	cell64 starts;               /* first tries of processes (sys/second_count.h) */
+	struct spread spread;        /* connections that were lost at once */
 	struct budget budget;
 	cell64 decided;                                    /* verdicts so far */
 	struct decision_place decisions[REGION_DECISIONS]; /* the last of them */

@@ -431,8 +431,8 @@ Test(feedback, of_several_pieces_of_work_at_a_time_none_is_refused_for_another)
 	mix(&server, 20);
 	work_through(&server, 0, 1, 9);
 	cr_expect_eq(denied(&server), KIND_UNCLEAR);
-	thread_facts.mixed = 0;
-	cr_expect_eq(denied(&server), KIND_REPEAT, "a thread that has nothing else there");
+	profile_mixed(destination, thread_id(), monotonic() - ALLOWANCE_WINDOW - NS_PER_S);
+	cr_expect_eq(denied(&server), KIND_REPEAT, "a thread that has nothing else there now");
 	mix(&server, 1);
 	work_through(&server, 0, 1, 1);
 	cr_expect_eq(denied(&server), KIND_UNCLEAR);
@@ -440,6 +440,21 @@ Test(feedback, of_several_pieces_of_work_at_a_time_none_is_refused_for_another)
 	work_through(&server, 0, 1, 1);
 	STORE(destination->news, 0);
 	cr_expect_eq(denied(&server), KIND_REPEAT, "what is new there fails as well");
+}
+
+Test(feedback, each_thread_is_mixed_for_itself)
+{
+	struct server server = serve_troubled();
+	struct destination *destination = destination_at_port(&server);
+	int64_t now = monotonic();
+
+	cr_expect_not(profile_is_mixed(destination, 77, now - NS_PER_S));
+	profile_mixed(destination, 77, now);
+	cr_expect(profile_is_mixed(destination, 77, now - NS_PER_S));
+	cr_expect_not(profile_is_mixed(destination, 77, now + NS_PER_S), "long ago");
+	cr_expect_not(profile_is_mixed(destination, 78, now - NS_PER_S), "of another");
+	cr_expect_not(profile_is_mixed(destination, 77 + REGION_MIXED, now - NS_PER_S),
+	              "at its place");
 }
 
 /* Some of what is new fails: who fails there does so because of its destination. */
