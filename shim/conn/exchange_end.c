@@ -140,6 +140,15 @@ static void greeted(int fd, struct socket_entry *entry, enum socket_state state)
 	}
 }
 
+/* True if no more was sent than a client of a SOCKS proxy begins with: a version, a number and the
+ * methods, of which few know four. What answers longer requests by the same two bytes answers. */
+static bool sent_little(int fd)
+{
+	struct tcp_info info;
+
+	return tcp_info(fd, &info) && info.tcpi_bytes_sent <= 6;
+}
+
 /* The first words of a server that speaks no HTTP/1. */
 static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
                   const struct iovec *parts, size_t n)
@@ -147,6 +156,7 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	const struct http_reply whole = { .is_whole = true };
 	unsigned int traits = LOAD(entry->traits);
 	struct trial trial;
+	enum said said;
 	bool greets;
 
 	if (traits & TRAIT_SERVED && !(traits & TRAIT_AGREES)) {
@@ -156,10 +166,13 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	greets = (state == SOCKET_ASKED && traits & TRAIT_AGREES) ||
 	         (trial_of(entry, &trial) && (answer_time_converses(trial.destination) ||
 	                                      not_now_is_greeted(LOAD(trial.destination->port))));
-	switch (not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
-	                     (struct said_when) { .asked = state == SOCKET_ASKED,
-	                                          .greets = greets,
-	                                          .agreed = traits & TRAIT_AGREES })) {
+	said = not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
+	                    (struct said_when) { .asked = state == SOCKET_ASKED,
+	                                         .greets = greets,
+	                                         .agreed = traits & TRAIT_AGREES });
+	if (said == SAID_GO_ON && !(traits & TRAIT_AGREES) && !sent_little(fd))
+		said = SAID_ANSWER;
+	switch (said) {
 	case SAID_NOT_NOW:
 		trait_add(entry, TRAIT_AGREES); /* what comes next is looked at, too */
 		rejected(fd, entry, state, &whole);

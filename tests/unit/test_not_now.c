@@ -179,6 +179,18 @@ Test(not_now, of_a_proxy_is_of_the_target_that_was_asked_for)
 	cr_expect_eq(proxy->tally.mistaken, 1);
 }
 
+/* Whose requests are longer speaks another protocol, and its two bytes are an answer. */
+Test(not_now, an_answer_may_look_like_the_method_of_a_proxy)
+{
+	struct talk talk = talk_start();
+
+	host_send(talk.host, "what is next?");
+	peer_hears(&talk);
+	cr_assert_eq(send(talk.peer, "\x05\0", 2, 0), 2);
+	cr_assert_eq(host_recv(talk.host, 64, 0), 2);
+	EXPECT_SUCCESS(talk.destination);
+}
+
 Test(not_now, is_looked_for_in_the_first_bytes_alone)
 {
 	struct talk talk = talk_start();
