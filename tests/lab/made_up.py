@@ -49,7 +49,8 @@ CASES = [
     ("backlog", lambda v, c: made(c, 100, 0 if v == "bare" else 3), []),
     ("backlog", lambda v, c: made(c, 1, 0), ["bare", "library"]),
     ("fifty", lambda v, c: made(c, 100 if v == "three at once" else 25, 25), []),
-    ("fifty", lambda v, c: made(c, 50, 25), ["three at once", "budget", "all three"]),
+    ("fifty", lambda v, c: made(c, 50, 25), ["three at once", "budget", "all three",
+                                                           "all three, one share"]),
 ]
 
 
