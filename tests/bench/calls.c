@@ -8,8 +8,9 @@
  *				as a double to stdout
  *
  * The other end of each connection lives in this process too, so that no scheduler stands between
- * the ends, but is driven by raw system calls, which a preloaded library cannot see. A lookup is of
- * the name in CALLS_NAME.
+ * the ends, but is driven by raw system calls, which a preloaded library cannot see; with
+ *CALLS_END=libc by libc's, for a library that carries only what both ends hand to it. A lookup is
+ *of the name in CALLS_NAME.
  */
 #include "bench.h"
 
@@ -28,6 +29,7 @@ struct link {
 	int client, server;
 };
 
+static bool by_libc; /* the other end's calls */
 static struct sockaddr_in listening;
 static int listener, null_fd, zero_fd;
 static struct link links[2];
@@ -35,12 +37,47 @@ static char bytes[CHUNK];
 
 static void raw_send(int fd, size_t n)
 {
-	MUST(RAW(SYS_sendto, fd, bytes, n, MSG_NOSIGNAL, NULL, 0));
+	if (by_libc)
+		MUST(send(fd, bytes, n, MSG_NOSIGNAL));
+	else
+		MUST(RAW(SYS_sendto, fd, bytes, n, MSG_NOSIGNAL, NULL, 0));
 }
 
 static void raw_receive(int fd, size_t n)
 {
-	MUST(RAW(SYS_recvfrom, fd, bytes, n, MSG_WAITALL, NULL, NULL));
+	if (by_libc)
+		MUST(recv(fd, bytes, n, MSG_WAITALL));
+	else
+		MUST(RAW(SYS_recvfrom, fd, bytes, n, MSG_WAITALL, NULL, NULL));
+}
+
+static int accept_there(void)
+{
+	return (int)(by_libc ? MUST(accept(listener, NULL, NULL))
+	                     : MUST(RAW(SYS_accept4, listener, NULL, NULL, 0)));
+}
+
+static void close_there(int fd)
+{
+	if (by_libc)
+		MUST(close(fd));
+	else
+		MUST(RAW(SYS_close, fd));
+}
+
+static int listen_there(uint16_t port, struct sockaddr_in *bound)
+{
+	socklen_t len = sizeof(*bound);
+	int fd;
+
+	if (!by_libc)
+		return raw_listener(port, bound);
+	*bound = loopback(port);
+	fd = (int)MUST(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	MUST(bind(fd, (struct sockaddr *)bound, len));
+	MUST(listen(fd, CHUNK * 2));
+	MUST(getsockname(fd, (struct sockaddr *)bound, &len));
+	return fd;
 }
 
 /* A connection past its first request and reply, so that its outcome is known. */
@@ -51,7 +88,7 @@ static struct link open_link(void)
 
 	MUST(setsockopt(link.client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)));
 	MUST(connect(link.client, (struct sockaddr *)&listening, sizeof(listening)));
-	link.server = (int)MUST(RAW(SYS_accept4, listener, NULL, NULL, 0));
+	link.server = accept_there();
 	MUST(send(link.client, bytes, 1, 0));
 	raw_receive(link.server, 1);
 	raw_send(link.server, 1);
@@ -340,9 +377,9 @@ static int64_t connect_close(long count)
 		}
 		took += now_ns();
 		for (int i = 0; i < CHUNK; i++) {
-			int fd = (int)MUST(RAW(SYS_accept4, listener, NULL, NULL, 0));
+			int fd = accept_there();
 
-			MUST(RAW(SYS_close, fd));
+			close_there(fd);
 		}
 	}
 	return took;
@@ -354,7 +391,7 @@ static int64_t connect_refused(long count)
 	struct sockaddr_in nobody;
 	int64_t start;
 
-	close(raw_listener(0, &nobody)); /* a number that was free just now */
+	close(listen_there(0, &nobody)); /* a number that was free just now */
 	start = now_ns();
 	for (long i = 0; i < count; i++) {
 		int fd = (int)MUST(socket(AF_INET, SOCK_STREAM, 0));
@@ -428,7 +465,8 @@ int main(int argc, char **argv)
 		goto usage;
 	count = (number(argv[2], 1) + CHUNK - 1) / CHUNK * CHUNK;
 	/* Port 8080: where replies are read. */
-	listener = raw_listener(strcmp(argv[1], "turn-http") == 0 ? 8080 : 0, &listening);
+	by_libc = getenv("CALLS_END") && strcmp(getenv("CALLS_END"), "libc") == 0;
+	listener = listen_there(strcmp(argv[1], "turn-http") == 0 ? 8080 : 0, &listening);
 	links[0] = open_link();
 	links[1] = open_link();
 	null_fd = (int)MUST(open("/dev/null", O_WRONLY));
