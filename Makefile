@@ -155,8 +155,13 @@ SELDOM := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/config/*.c shim/region/*.c
 	  $(addprefix shim/hook/,imports.c inject.c load.c object.c start.c))
 $(SELDOM): SHIM_FLAGS += -Os
 # All of the code that runs at start-up, first in the file: a page that is touched brings the 64 KiB
-# around it (fault-around), and a program that uses no network then has no more than these.
-AT_START = $(SELDOM) $(filter $(B)/obj/shim/sys/%,$(ROOM_OBJS)) $(B)/obj/shim/hook/tls.o
+# around it (fault-around), and a program that uses no network then has no more than these. With what
+# the loader needs of the library of INI files and of libc they hold no more than that, so what of
+# these rooms waits for a call or a record comes after.
+LATER    = $(patsubst %,$(B)/obj/shim/%.o,report/callsite report/limit report/record report/refresh \
+	   sys/memory_limit sys/thread_io)
+AT_START = $(filter-out $(LATER),$(SELDOM) $(filter $(B)/obj/shim/sys/%,$(ROOM_OBJS))) \
+	   $(B)/obj/shim/hook/tls.o
 
 $(B)/obj/shim/%.o: shim/%.c Makefile | $(PREPARED)
 	$(say) CC $<

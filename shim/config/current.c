@@ -42,6 +42,7 @@ static struct {
 	bool named; /* by the environment: a missing file is worth a complaint */
 	bool secure;
 	bool to_stderr;
+	bool overridden; /* or the rest of it is never touched */
 	int32_t mode;
 	char path[PATH_MAX];
 	char overrides[OVERRIDES_MAX];
@@ -93,8 +94,10 @@ static void read_environment(void)
 		complaint_add("environment", 0,
 		              "RETRYBUDGET is not one of: enforce | observe | off");
 	value = getenv(OVERRIDES_VARIABLE);
-	if (value && strlen(value) < sizeof(ask.overrides))
+	if (value && *value && strlen(value) < sizeof(ask.overrides)) {
 		memcpy(ask.overrides, value, strlen(value) + 1);
+		ask.overridden = true;
+	}
 	value = getenv("RETRYBUDGET_LOG");
 	if (value && strcmp(value, "stderr") == 0)
 		ask.to_stderr = true;
@@ -124,7 +127,7 @@ static enum reading_result load(struct config *config, const uint32_t *known)
 		.owned_by_root = ask.secure || geteuid() == 0,
 		.mode = asked_mode(),
 		.known = known,
-		.overrides = ask.overrides[0] ? ask.overrides : NULL,
+		.overrides = ask.overridden ? ask.overrides : NULL,
 		.complain = complain,
 	};
 	struct identity identity;
@@ -149,8 +152,7 @@ static enum reading_result load(struct config *config, const uint32_t *known)
 const struct config *config_start(bool secure)
 {
 	ask.secure = secure;
-	ask.named = ask.to_stderr = false;
-	ask.overrides[0] = '\0';
+	ask.named = ask.to_stderr = ask.overridden = false;
 	ask.mode = steered = MODE_AS_IN_FILE;
 	memset(&seen, 0, sizeof(seen));
 	atomic_store(&claimed_at, 0);

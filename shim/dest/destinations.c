@@ -15,10 +15,6 @@
 /* Begins the name of a destination of datagrams. No host name has a colon in it. */
 #define UDP "udp:"
 
-struct region *shim_region;
-const char *shim_scope_note;
-_Atomic(int) shim_state = STATE_NONE;
-
 ucell64 destination_policies[REGION_CHUNK];
 
 /* Finds the slot of a key or claims one. *fresh: it has no name yet. Most are at the first place.

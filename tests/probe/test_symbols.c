@@ -48,6 +48,17 @@ Test(symbols, exported_are_the_hooks)
 	cr_expect_str_eq(exported, wanted);
 }
 
+/* What runs at start-up comes first in its code, down to what of libc is linked into it, within the
+ * 64 KiB that one touched page brings: a program without a network has no more of it in memory. */
+Test(symbols, code_of_start_up_comes_into_memory_at_one_touch)
+{
+	const char *beyond =
+	    tool("nm -n %s | awk '$3 ~ /^(config_start|real_resolve|pthread_atfork)$/ "
+	         "{print substr($1, 1, length($1) - 4)}' | uniq | sed 1d");
+
+	cr_expect_str_eq(beyond, "", "reaches into another 64 KiB: %s", beyond);
+}
+
 /* A libc has some calls under several public names: a program may use any of them. */
 Test(symbols, no_other_name_of_a_hook_is_left_out)
 {

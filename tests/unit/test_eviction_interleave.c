@@ -33,6 +33,7 @@
 #define atomic_fetch_add(cell, value)                    add(cell, value)
 /* Before the text of a name is made, and so before it is written. */
 #define text_start(text, line, size) (step(), text_start(text, line, size))
+#include "../../shim/region/state.c"
 #include "../../shim/dest/slots.c"
 #include "../../shim/dest/destinations.c"
 #undef text_start
