@@ -152,19 +152,6 @@ bool tries_are_vain(uint32_t slot)
 	return (find(slot) & VAINS) == VAINS;
 }
 
-void tries_mixed(uint32_t slot, int64_t now)
-{
-	thread_mine()->mixed =
-	    ((uint64_t)slot + 1) << SLOT_SHIFT | ((uint64_t)now >> UNIT_SHIFT & TIME_MASK);
-}
-
-bool tries_are_mixed(uint32_t slot, int64_t since)
-{
-	uint64_t word = thread_mine()->mixed;
-
-	return is_of(word, slot) && time_of(word) >= since;
-}
-
 bool tries_loop(uint32_t slot, int64_t since)
 {
 	uint64_t word = find(slot);

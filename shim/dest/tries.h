@@ -30,13 +30,6 @@ void tries_ended(uint32_t slot, bool well);
 /* True if fifteen or more of those ended in vain, and none well in between. */
 bool tries_are_vain(uint32_t slot);
 
-/* An attempt of the thread there, which had failed there, was other work. */
-void tries_mixed(uint32_t slot, int64_t now);
-
-/* True if that was so since then: of several pieces of work at a time, as an event loop has them,
- * nobody can say which a connect is for. */
-bool tries_are_mixed(uint32_t slot, int64_t since);
-
 /* True if its last try there failed, not before `since`, and it has done nothing else. */
 bool tries_loop(uint32_t slot, int64_t since);
 

@@ -53,9 +53,8 @@ struct thread_facts {
 	int16_t row;
 	uint32_t back_at;
 	int32_t refused;
-	uint64_t mixed;    /* where its work is of several kinds at a time, and when it was seen */
-	int64_t row_at;    /* ns */
-	int64_t row_spent; /* ns of a processor that it had used by then */
+	int64_t row_at;         /* ns */
+	int64_t row_spent;      /* ns of a processor that it had used by then */
 	struct thread_io moved; /* what it had read and written */
 	uint64_t tries[THREAD_TRIES];
 	uint64_t

@@ -68,15 +68,6 @@ Test(tries, are_vain_after_fifteen_failures_without_an_answer)
 	cr_expect(tries_loop(3, now));
 }
 
-Test(tries, are_mixed_since_a_guess_was_wrong)
-{
-	cr_expect_not(tries_are_mixed(3, now - NS_PER_S));
-	tries_mixed(3, now);
-	cr_expect(tries_are_mixed(3, now - NS_PER_S));
-	cr_expect_not(tries_are_mixed(4, now - NS_PER_S), "of another");
-	cr_expect_not(tries_are_mixed(3, now + NS_PER_S), "long ago");
-}
-
 Test(tries, bytes_of_another_end_it_those_of_the_same_do_not)
 {
 	tries_failed(3, now);
