@@ -12,6 +12,7 @@
 #include "conn/attempt.h"
 #include "conn/flight.h"
 #include "conn/judging.h"
+#include "dest/answer_time.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
@@ -40,15 +41,25 @@ static bool is_asked(const struct attempt *try, int64_t failed_at)
 /* Failures since the last success up to which most of what goes there is answered. */
 #define MOSTLY 1
 
+/* Each try takes the thread a second or more, and some are answered: as with a long poll that ends
+ * by a status of failure when there is nothing. Its server paces it. */
+static bool polls_slowly(const struct attempt *try)
+{
+	return answer_time_fails_slowly(try->trial.destination) &&
+	       allowance_has_answer(&try->account.budget->allowance, try->began);
+}
+
 /* To refuse it ends its connection, and where most is answered the next one costs the server more
  * than the request would. But what this thread tries in vain again and again fails by itself. */
 static bool is_cheap(const struct attempt *try)
 {
 	const struct allowance *allowance = &try->account.budget->allowance;
 
-	return !budget_is_barred(&try->account) && !tries_are_vain(try->trial.slot) &&
-	       LOAD(allowance->failed) <= MOSTLY && allowance_is_answering(allowance, try->began) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	if (budget_is_barred(&try->account) || budget_asked_wait(&try->account, try->began) > 0)
+		return false;
+	return polls_slowly(try) ||
+	       (!tries_are_vain(try->trial.slot) && LOAD(allowance->failed) <= MOSTLY &&
+	        allowance_is_answering(allowance, try->began));
 }
 
 static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t fingerprint,

@@ -586,6 +586,25 @@ Test(http_reply, a_repeat_is_not_worth_a_connection_where_most_is_answered)
 	cr_expect_str_eq(why(&talk, OTHER), "same-request", "the server asks for a pause");
 }
 
+/* A long poll that ends by a status of failure when there is nothing: its server paces it. */
+Test(http_reply, who_waits_a_second_for_each_failure_keeps_the_connection)
+{
+	struct talk talk = talk_start();
+
+	asks(&talk, ASK);
+	replies(&talk, FINE, 64);
+	asks(&talk, OTHER);
+	replies(&talk, BUSY, 64);
+	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
+	replies(&talk, BUSY, 64);
+	talk.destination->budget.allowance.answered_at = monotonic() - 3 * NS_PER_S;
+	cr_expect_str_eq(why(&talk, OTHER), "same-request", "failures come at once");
+	talk.destination->failing_time = 3 * NS_PER_S / 2;
+	cr_expect_str_eq(why(&talk, OTHER), "kept");
+	talk.destination->budget.allowance.answered_at = monotonic() - 20 * NS_PER_S;
+	cr_expect_str_eq(why(&talk, OTHER), "same-request", "nothing is answered any more");
+}
+
 /* One that always fails is left after fifteen failures; that we refused it says nothing of it. */
 Test(http_reply, what_always_fails_is_worth_its_connection_no_more)
 {
