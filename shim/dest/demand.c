@@ -2,6 +2,7 @@
 /* Who was asked for something, and when: per thread, and for the process. */
 #include "dest/demand.h"
 
+#include "region/state.h"
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
 #include "sys/real.h"
@@ -35,28 +36,45 @@ bool demand_has_refusals(void)
 }
 
 /* A lost count among threads does no harm. */
-void demand_count_served(int64_t now)
+static void count_in(cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S;
-	cell64 *cell = &served[second & 1];
+	cell64 *cell = &cells[second & 1];
 	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
 
 	atomic_store_explicit(cell, second_of(seen) == second ? seen + 1 : second_count(second, 1),
 	                      memory_order_relaxed);
 }
 
-int64_t demand_served(int64_t now)
+static int64_t most_of(const cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S, most = 0;
 
 	for (int i = 0; i < 2; i++) {
-		int64_t seen = atomic_load_explicit(&served[i], memory_order_relaxed);
-		int64_t of_it = count_of(seen);
+		int64_t seen = atomic_load_explicit(&cells[i], memory_order_relaxed);
+		int64_t of_it = count_of(seen), age = second - second_of(seen);
 
-		if (second - second_of(seen) <= 1 && of_it > most)
+		if (age >= -1 && age <= 1 && of_it > most)
 			most = of_it;
 	}
 	return most;
+}
+
+void demand_count_served(int64_t now)
+{
+	count_in(served, now);
+	if (demand_has_refusals()) /* no line is shared as long as all is well */
+		count_in(shim_region->served, now);
+}
+
+int64_t demand_served(int64_t now)
+{
+	return most_of(served, now);
+}
+
+int64_t demand_served_by_all(int64_t now)
+{
+	return most_of(shim_region->served, now);
 }
 
 void demand_accepted(void)

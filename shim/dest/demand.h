@@ -43,6 +43,9 @@ void demand_count_served(int64_t now);
 /* How much of it there was in the second of now, or the one before, whichever is more. */
 int64_t demand_served(int64_t now);
 
+/* The same, by all processes of the region that were refused something before. */
+int64_t demand_served_by_all(int64_t now);
+
 /* An attempt at a destination, of that slot, is made: what was asked for is worked off there.
  * Returns what was worked off before. */
 static inline uint64_t demand_tried(uint32_t slot)

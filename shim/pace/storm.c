@@ -13,6 +13,7 @@
 
 #define SPINS      20 /* refusals in a second, and three quarters of those before it */
 #define DEMAND     10 /* refusals that go with each piece of work that the process did in it */
+#define LASTING    4  /* in the long run so many seconds' worth: 1 + 3/4 + (3/4)^2 + ... */
 #define PARKED     8  /* of one destination at a time, as long as anything else is well */
 #define PARKED_ALL 64
 
@@ -42,12 +43,20 @@ static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 
 bool storm_rages(struct destination *destination, int64_t now)
 {
+	int64_t own, all;
+
 	demand_note_refusal();
 	/* Before they are summed: workers share the destination's count, but not what each has
 	 * done. */
-	if (count_in_second(&refused_here, false, now) <= DEMAND * demand_served(now))
+	own = count_in_second(&refused_here, false, now);
+	if (own <= DEMAND * demand_served(now))
 		return false;
-	return count_in_second(&destination->refused_now, true, now) > SPINS;
+	all = count_in_second(&destination->refused_now, true, now);
+	if (all <= SPINS)
+		return false;
+	/* A worker that has only begun has done nothing yet, and the pool it is of may be busy: as
+	 * long as the others work, it is not one more try of theirs. */
+	return own > SPINS || all > DEMAND * LASTING * demand_served_by_all(now);
 }
 
 bool storm_meets(const struct attempt *try, int64_t now)

@@ -36,7 +36,7 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                "one layout");
 _Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
                    offsetof(struct region, changes) ==
-                       NEXT_LINE(offsetof(struct region, steering) + 5 * sizeof(cell64)) &&
+                       NEXT_LINE(offsetof(struct region, steering) + 7 * sizeof(cell64)) &&
                    offsetof(struct region, process) ==
                        offsetof(struct region, changes) + REGION_LINE &&
                    offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&

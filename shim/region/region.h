@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'I' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0I" */
+#define REGION_LAYOUT         'J' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0J" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -196,6 +196,7 @@ struct region {
 	struct steering steering;
 	cell64 lost_records; /* records that no listener took */
 	cell64 faults;       /* what the kernel, a limit or a sandbox kept from the shim */
+	cell64 served[2];    /* work that was done beside refusals: see dest/demand.h */
 	/* From 1, grows with each failure, each retry and each new configuration: while it stands
 	 * still, a connection whose success changed nothing need not look again. It has a line of
 	 * its own, for it is read where the counters below are written. */

@@ -200,6 +200,7 @@ def runtimes():
     jobs = [f"{LIVE}=h", f"{DEAD}=d"]
     work = {
         "python-threads": (["/usr/bin/python3", "{H}/hosts/jobs.py", "threads", "{S}", "30", "3"], jobs),
+        "python-prefork": (["/usr/bin/python3", "{H}/hosts/jobs.py", "prefork", "{S}", "60", "3"], jobs),
         "python-asyncio": (["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "60", "3"], jobs),
         "python-requests": (["/usr/bin/python3", "{H}/hosts/jobs.py", "requests", "{S}", "30", "2"], jobs),
         "node": (["node", "{H}/hosts/jobs.js", "{S}", "60", "3", "none"], jobs),

@@ -56,6 +56,32 @@ Test(storm, is_not_what_comes_of_demand)
 	cr_expect_leq(calm_refusals(&destination, 559 * NS_PER_S), 20, "no more than that");
 }
 
+/* A worker of a pool that begins anew has done nothing yet, whatever the pool is refused. */
+Test(storm, is_not_a_worker_that_has_just_begun_in_a_pool_that_works)
+{
+	struct destination destination = { 0 };
+	int64_t now = 500 * NS_PER_S;
+
+	destination.refused_now = 500L << 24 | 90;
+	shim_region->served[500 & 1] = 500L << 24 | 30;
+	cr_expect_eq(calm_refusals(&destination, now), 20, "it may be refused as one alone is");
+	cr_expect_eq(destination.refused_now & 0xffffff, 111, "all are counted");
+}
+
+Test(storm, is_a_worker_that_has_just_begun_where_nobody_works)
+{
+	struct destination destination = { 0 };
+	int64_t now = 500 * NS_PER_S;
+
+	destination.refused_now = 500L << 24 | 90;
+	cr_expect_eq(calm_refusals(&destination, now), 0);
+	shim_region->served[498 & 1] = 498L << 24 | 30;
+	cr_expect_eq(calm_refusals(&destination, now), 0, "what was done long ago does not count");
+	shim_region->served[500 & 1] = 500L << 24 | 1;
+	destination.refused_now = 500L << 24 | 90;
+	cr_expect_eq(calm_refusals(&destination, now), 0, "nor do a few");
+}
+
 Test(storm, of_any_bits_ends)
 {
 	struct destination destination = { 0 };
@@ -63,6 +89,7 @@ Test(storm, of_any_bits_ends)
 
 	for (int i = 0; i < 10000; i++) {
 		destination.refused_now = (int64_t)random_next(&random);
+		shim_region->served[i & 1] = (int64_t)random_next(&random);
 		storm_rages(&destination, 500 * NS_PER_S);
 		cr_assert_leq(calm_refusals(&destination, 600 * NS_PER_S), 20);
 	}

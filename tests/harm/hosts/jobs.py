@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Jobs in Python: jobs.py MANNER SECONDS RATE TRIES PORT=KIND...
-MANNER: threads (8, http.client), asyncio, queue (jobs come as lines from the last port, a broker),
-requests (urllib3's own retries), pq (libpq with all the ports as one list of hosts)."""
+MANNER: threads (8, http.client), prefork (6 processes, each replaced after five jobs), asyncio,
+queue (jobs come as lines from the last port, a broker), requests (urllib3's own retries), pq (libpq
+with all the ports as one list of hosts)."""
 
 import asyncio
 import ctypes
 import errno
 import http.client
 import itertools
+import os
 import socket
 import sys
 import threading
@@ -67,6 +69,39 @@ def threads(do):
         worker.start()
     for worker in workers:
         worker.join()
+
+
+def prefork():
+    """Every worker takes the number of the next job from a pipe."""
+    numbers, more = os.pipe()
+    os.write(more, b"".join(number.to_bytes(4, "big") for number in range(int(seconds * rate))))
+    os.close(more)
+
+    def work():
+        for _ in range(5):
+            number = int.from_bytes(os.read(numbers, 4) or b"\xff" * 4, "big")
+            due = started + number / rate
+            if due > started + seconds:
+                return 1
+            time.sleep(max(0, due - time.monotonic()))
+            port, kind = targets[number % len(targets)]
+            note(kind, due, ask(port, f"/{kind}{number}"))
+            sys.stdout.flush()
+        return 0
+
+    workers = 0
+    while True:
+        while workers < 6:
+            workers += 1
+            if os.fork() == 0:
+                os._exit(work())
+        _, status = os.wait()
+        workers -= 1
+        if status:
+            break
+    while workers:
+        os.wait()
+        workers -= 1
 
 
 async def ask_later(port, kind, path, due):
@@ -151,6 +186,8 @@ if manner == "asyncio":
     asyncio.run(loop())
 elif manner == "queue":
     queue()
+elif manner == "prefork":
+    prefork()
 elif manner == "requests":
     with_requests()
 elif manner == "pq":
