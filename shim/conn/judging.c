@@ -47,12 +47,27 @@ static bool may_be_next(const struct attempt *try)
 	       budget_asked_wait(&try->account, try->began) <= 0;
 }
 
+/* Of one that has answered no more than it failed, other work would fare no better. On a kept
+ * connection few answers are counted, and one is enough. */
+static bool serves_others(const struct attempt *try)
+{
+	const struct destination *destination = try->trial.destination;
+	int64_t failures = 0;
+
+	if (try->is_request)
+		return LOAD(destination->tally.successes) > 0;
+
+	for (int i = 0; i < FAILURE_COUNT; i++)
+		failures += LOAD(destination->tally.failures[i]);
+	return LOAD(destination->tally.successes) > failures;
+}
+
 bool judging_may_be_other(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
 	const struct unanswered *answered = &try->answered;
 
-	if (try->repeats || LOAD(destination->tally.successes) <= 0)
+	if (try->repeats || !serves_others(try))
 		return false;
 	return answered->passed || (answered->number == 1 && !answered->refused &&
 	                            !profile_tries_again(destination, 1, false));

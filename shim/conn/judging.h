@@ -15,7 +15,7 @@ void attempt_judge(struct attempt *try, const struct name_hit *hit);
 /* True if what it tries may be other work than the request that failed: a server that asks for a
  * pause (Retry-After) means that one, and stops nothing else. So it is after a first failure for as
  * long as the program has not been seen to try again, and of one that goes on to other work; not at
- * a destination that has never answered, whose next answer is no better for other work. */
+ * a destination that serves nothing else. */
 bool judging_may_be_other(const struct attempt *try);
 
 /* The second half of that, for one that is judged already: trial.retry. */

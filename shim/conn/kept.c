@@ -98,7 +98,8 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 		evidence->other = answers;
 		return;
 	}
-	try->may_be_other = judging_may_be_other(try);
+	/* Within TLS the handshake was the answer that the destination has given, perhaps. */
+	try->may_be_other = !(traits & TRAIT_CARRIER) && judging_may_be_other(try);
 	attempt_answers(try);
 	if (fingerprint &&
 	    answered->fingerprint) { /* another request: only its own answers the failure */
