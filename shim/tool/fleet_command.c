@@ -212,8 +212,8 @@ static int set(struct asking *asking, char **words, int count)
 	}
 	printf("%s: rule %" PRId64 " holds: ", asking->label, rule.generation);
 	fleet_print_rule(&rule, stdout);
-	printf("\n%.15g retries of all hosts in a second, at most\n",
-	       (double)fleet_bound(&rule, 1000) / FLEET_TOKEN);
+	printf("\n");
+	fleet_set_tell(&rule);
 	return fflush(stdout) ? 1 : 0;
 }
 

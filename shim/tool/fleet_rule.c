@@ -54,3 +54,21 @@ int64_t fleet_bound(const struct fleet_rule *rule, int64_t window)
 
 	return tokens + probes * FLEET_TOKEN;
 }
+
+static int64_t rounded_up(int64_t a, int64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+int64_t fleet_return(const struct fleet_rule *rule)
+{
+	return rounded_up(rule->hosts * FLEET_TOKEN * MS_IN_S, fleet_leased_floor(rule));
+}
+
+int64_t fleet_floor_for(const struct fleet_rule *rule, int64_t ms)
+{
+	const int64_t leased = rounded_up(rule->hosts * FLEET_TOKEN * MS_IN_S, ms);
+	const int64_t tokens = rounded_up(leased + fleet_reserve(rule), FLEET_TOKEN);
+
+	return lesser(tokens * FLEET_TOKEN, FLEET_FLOOR_MOST);
+}

@@ -50,4 +50,12 @@ int64_t fleet_reserve(const struct fleet_rule *rule);
  * moment. */
 int64_t fleet_bound(const struct fleet_rule *rule, int64_t window);
 
+/* ms from a recovery until each of the rule's hosts, if all of them wait for one retry, has been
+ * lent it: nothing is saved up by then, and the leased floor is all that there is. */
+int64_t fleet_return(const struct fleet_rule *rule);
+
+/* The floor (mt/s, whole tokens, no more than FLEET_FLOOR_MOST) that brings them back in so many ms
+ * (> 0), the reserve as it is. */
+int64_t fleet_floor_for(const struct fleet_rule *rule, int64_t ms);
+
 #endif
