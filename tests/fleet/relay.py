@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""A relay before a server on this host: what it carries comes late, each time by another span, and now and then the
-connection is broken with what is on its way."""
+"""A relay before a server on this host: what it carries comes late, each time by another span, so that it
+overtakes what came before on other connections, and now and then the connection is broken with what is on its way."""
 
 import asyncio
 import random
 import threading
 
-LATEST, BREAKS = 0.8, 0.05  # seconds; of the messages
+LATEST, BREAKS = 0.8, 15  # seconds; of so many messages one
 READ = 65536
 
 
 class Relay:
     def __init__(self, address, port, behind):
         self.address, self.port, self.behind = address, port, behind
-        self.delayed, self.broken = 0, 0
+        self.delayed, self.broken, self.overtaken = 0, 0, 0
+        self.came, self.latest = 0, 0  # messages; the youngest of those that have gone on
         self.loop, ready = asyncio.new_event_loop(), threading.Event()
         self.thread = threading.Thread(target=self.run, args=(ready,), daemon=True)
         self.thread.start()
@@ -41,9 +42,13 @@ class Relay:
     async def carry(self, reader, writer):
         try:
             while message := await reader.read(READ):
+                self.came += 1
+                number = self.came
                 await asyncio.sleep(random.uniform(0, LATEST))
                 self.delayed += 1
-                if random.random() < BREAKS:
+                self.overtaken += number < self.latest
+                self.latest = max(self.latest, number)
+                if self.delayed % BREAKS == 0:
                     self.broken += 1
                     return
                 writer.write(message)
