@@ -36,7 +36,7 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                "one layout");
 _Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
                    offsetof(struct region, changes) ==
-                       NEXT_LINE(offsetof(struct region, steering) + 7 * sizeof(cell64)) &&
+                       NEXT_LINE(offsetof(struct region, steering) + 5 * sizeof(cell64)) &&
                    offsetof(struct region, process) ==
                        offsetof(struct region, changes) + REGION_LINE &&
                    offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
@@ -51,8 +51,10 @@ _Static_assert(offsetof(struct chunk, keys) == 8 * sizeof(cell64) &&
                    offsetof(struct region, first) % REGION_LINE == 0 &&
                    offsetof(struct region, admissions) ==
                        offsetof(struct region, first) + sizeof(struct chunk) &&
-                   sizeof(struct region) == offsetof(struct region, admissions) +
-                                                REGION_ADMISSIONS * sizeof(struct admission) &&
+                   offsetof(struct region, served) ==
+                       NEXT_LINE(offsetof(struct region, admissions) +
+                                 REGION_ADMISSIONS * sizeof(struct admission)) &&
+                   sizeof(struct region) == offsetof(struct region, served) + REGION_LINE &&
                    1 << (REGION_LEVELS - 1) == REGION_CHUNKS,
                "one layout");
 _Static_assert(sizeof(struct tally) ==

@@ -196,7 +196,6 @@ struct region {
 	struct steering steering;
 	cell64 lost_records; /* records that no listener took */
 	cell64 faults;       /* what the kernel, a limit or a sandbox kept from the shim */
-	cell64 served[2];    /* work that was done beside refusals: see dest/demand.h */
 	/* From 1, grows with each failure, each retry and each new configuration: while it stands
 	 * still, a connection whose success changed nothing need not look again. It has a line of
 	 * its own, for it is read where the counters below are written. */
@@ -209,6 +208,8 @@ struct region {
 	cell64 chunks[REGION_CHUNKS];
 	struct chunk first;
 	struct admission admissions[REGION_ADMISSIONS]; /* of the [admission] sections */
+	/* Work that was done beside refusals: see dest/demand.h. */
+	cell64 served[2] __attribute__((aligned(REGION_LINE)));
 } __attribute__((aligned(REGION_LINE)));
 
 /*

@@ -56,6 +56,9 @@ Test(symbols, code_of_start_up_comes_into_memory_at_one_touch)
 	    tool("nm -n %s | awk '$3 ~ /^(config_start|real_resolve|pthread_atfork)$/ "
 	         "{print substr($1, 1, length($1) - 4)}' | uniq | sed 1d");
 
+#ifndef __x86_64__
+	cr_skip_test("the code of other machines is laid out otherwise");
+#endif
 	cr_expect_str_eq(beyond, "", "reaches into another 64 KiB: %s", beyond);
 }
 

@@ -3,6 +3,7 @@
 #include "dest/demand.h"
 #include "pace/refuse.h"
 #include "pace/storm.h"
+#include "sys/second_count.h"
 #include "track_fixture.h"
 
 TestSuite(storm, .init = start_shim);
@@ -62,10 +63,10 @@ Test(storm, is_not_a_worker_that_has_just_begun_in_a_pool_that_works)
 	struct destination destination = { 0 };
 	int64_t now = 500 * NS_PER_S;
 
-	destination.refused_now = 500L << 24 | 90;
-	shim_region->served[500 & 1] = 500L << 24 | 30;
+	destination.refused_now = second_count(500, 90);
+	shim_region->served[500 & 1] = second_count(500, 30);
 	cr_expect_eq(calm_refusals(&destination, now), 20, "it may be refused as one alone is");
-	cr_expect_eq(destination.refused_now & 0xffffff, 111, "all are counted");
+	cr_expect_eq(count_of(destination.refused_now), 111, "all are counted");
 }
 
 Test(storm, is_a_worker_that_has_just_begun_where_nobody_works)
@@ -73,12 +74,12 @@ Test(storm, is_a_worker_that_has_just_begun_where_nobody_works)
 	struct destination destination = { 0 };
 	int64_t now = 500 * NS_PER_S;
 
-	destination.refused_now = 500L << 24 | 90;
+	destination.refused_now = second_count(500, 90);
 	cr_expect_eq(calm_refusals(&destination, now), 0);
-	shim_region->served[498 & 1] = 498L << 24 | 30;
+	shim_region->served[498 & 1] = second_count(498, 30);
 	cr_expect_eq(calm_refusals(&destination, now), 0, "what was done long ago does not count");
-	shim_region->served[500 & 1] = 500L << 24 | 1;
-	destination.refused_now = 500L << 24 | 90;
+	shim_region->served[500 & 1] = second_count(500, 1);
+	destination.refused_now = second_count(500, 90);
 	cr_expect_eq(calm_refusals(&destination, now), 0, "nor do a few");
 }
 
