@@ -145,7 +145,7 @@ def play(function, build):
     try:
         skipped = function(stage)
         ended, why = "skipped" if skipped else "passed", skipped
-    except (Broken, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
+    except (Broken, OSError, ValueError, LookupError, subprocess.SubprocessError, http.client.HTTPException) as error:
         ended, why = "failed", f"{type(error).__name__}: {error}"
     finally:
         stage.close()
