@@ -52,14 +52,14 @@ static bool may_be_next(const struct attempt *try)
 static bool serves_others(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
-	int64_t failures = 0;
+	uint64_t failures = 0; /* what others wrote there may be anything */
 
 	if (try->is_request)
 		return LOAD(destination->tally.successes) > 0;
 
 	for (int i = 0; i < FAILURE_COUNT; i++)
-		failures += LOAD(destination->tally.failures[i]);
-	return LOAD(destination->tally.successes) > failures;
+		failures += (uint64_t)LOAD(destination->tally.failures[i]);
+	return LOAD(destination->tally.successes) > (int64_t)failures;
 }
 
 bool judging_may_be_other(const struct attempt *try)
