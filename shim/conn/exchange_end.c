@@ -140,15 +140,6 @@ static void greeted(int fd, struct socket_entry *entry, enum socket_state state)
 	}
 }
 
-/* True if no more was sent than a client of a SOCKS proxy begins with: a version, a number and the
- * methods, of which few know four. What answers longer requests by the same two bytes answers. */
-static bool sent_little(int fd)
-{
-	struct tcp_info info;
-
-	return tcp_info(fd, &info) && info.tcpi_bytes_sent <= 6;
-}
-
 /* The first words of a server that speaks no HTTP/1. */
 static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
                   const struct iovec *parts, size_t n)
@@ -170,7 +161,9 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	                    (struct said_when) { .asked = state == SOCKET_ASKED,
 	                                         .greets = greets,
 	                                         .agreed = traits & TRAIT_AGREES });
-	if (said == SAID_GO_ON && !(traits & TRAIT_AGREES) && !sent_little(fd))
+	/* What answers longer requests by the same two bytes answers. */
+	if (said == SAID_GO_ON && !(traits & TRAIT_AGREES) &&
+	    !tcp_info_sent_little(fd, NOT_NOW_METHODS))
 		said = SAID_ANSWER;
 	switch (said) {
 	case SAID_NOT_NOW:
@@ -178,11 +171,8 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 		rejected(fd, entry, state, &whole);
 		return;
 	case SAID_NOTHING:
-		trait_add(entry, TRAIT_SERVED | TRAIT_AGREES);
-		socket_move(fd, entry, state, ON_WORDS);
-		return;
 	case SAID_GO_ON:
-		trait_add(entry, TRAIT_AGREES);
+		trait_add(entry, said == SAID_GO_ON ? TRAIT_AGREES : TRAIT_SERVED | TRAIT_AGREES);
 		socket_move(fd, entry, state, ON_WORDS);
 		return;
 	case SAID_ANSWER:
@@ -191,7 +181,8 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 			return;
 		}
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGREES);
-		if (traits & TRAIT_AGREES && trial_of(entry, &trial))
+		/* What a proxy agrees to, which has served nothing yet, is no greeting. */
+		if (traits & TRAIT_AGREES && traits & TRAIT_SERVED && trial_of(entry, &trial))
 			answer_time_conversed(trial.destination);
 		answered(fd, entry, state);
 	}

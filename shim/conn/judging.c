@@ -56,7 +56,6 @@ static bool serves_others(const struct attempt *try)
 
 	if (try->is_request)
 		return LOAD(destination->tally.successes) > 0;
-
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		failures += (uint64_t)LOAD(destination->tally.failures[i]);
 	return LOAD(destination->tally.successes) > (int64_t)failures;

@@ -191,5 +191,5 @@ void attempt_start_request(struct attempt *try)
 	while (
 	    !atomic_compare_exchange_weak(&entry->traits, &before, (before & ~of_another) | traits))
 		;
-	STORE(entry->common, 0); /* the rest of it is looked at */
+	STORE_RELEASE(entry->common, 0); /* the rest of it is looked at */
 }

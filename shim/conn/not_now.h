@@ -22,6 +22,10 @@ enum said {
  * byte order). Pure. */
 bool not_now_is_greeted(int64_t port);
 
+/* Bytes that a client of a SOCKS 5 proxy begins with, at most: a version, a number, and the methods
+ * that it knows, of which few know four. */
+#define NOT_NOW_METHODS 6
+
 /* When the bytes came. asked: the program had sent something before; else they are a greeting.
  * greets: conversations with this server are known to begin with one, or this has; elsewhere a
  * number may be a reading, or an answer. agreed: words before them were neither. */

@@ -261,7 +261,7 @@ void socket_closed(int fd, struct socket_entry *entry)
 {
 	if (LOAD(entry->cookie) != 0) {
 		atomic_fetch_or(&socket_watch[fd], WATCH_STALE);
-		STORE(entry->common, 0);
+		STORE_RELEASE(entry->common, 0);
 		return;
 	}
 	STORE(socket_watch[fd], 0); /* nothing could ever say so */

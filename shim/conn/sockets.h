@@ -192,7 +192,7 @@ static inline uint32_t socket_mark(struct socket_entry *entry, uint32_t traits)
 	uint32_t before = atomic_fetch_or(&entry->traits, traits);
 
 	if (traits & ~(uint32_t)TRAITS_COMMON)
-		STORE(entry->common, 0);
+		STORE_RELEASE(entry->common, 0); /* after it is there: socket_show_common() */
 	return before;
 }
 

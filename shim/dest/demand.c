@@ -40,10 +40,9 @@ static void count_in(cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S;
 	cell64 *cell = &cells[second & 1];
-	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed);
+	int64_t seen = LOAD(*cell);
 
-	atomic_store_explicit(cell, second_of(seen) == second ? seen + 1 : second_count(second, 1),
-	                      memory_order_relaxed);
+	STORE(*cell, second_count_more(second_of(seen) == second ? seen : second_count(second, 0)));
 }
 
 static int64_t most_of(const cell64 cells[2], int64_t now)
@@ -51,7 +50,7 @@ static int64_t most_of(const cell64 cells[2], int64_t now)
 	int64_t second = now / NS_PER_S, most = 0;
 
 	for (int i = 0; i < 2; i++) {
-		int64_t seen = atomic_load_explicit(&cells[i], memory_order_relaxed);
+		int64_t seen = LOAD(cells[i]);
 		int64_t of_it = count_of(seen), age = second - second_of(seen);
 
 		if (age >= -1 && age <= 1 && of_it > most)

@@ -562,18 +562,25 @@ static const char *why(const struct talk *talk, const char *text)
 	return try.rule->name;
 }
 
+/* One request was answered; another failed twice: fingerprints are taken from the first failure on.
+ */
+static void fail_beside_an_answer(const struct talk *talk)
+{
+	asks(talk, ASK);
+	replies(talk, FINE, 64);
+	for (int i = 0; i < 2; i++) {
+		asks(talk, OTHER);
+		replies(talk, BUSY, 64);
+	}
+}
+
 /* To refuse it would end its connection. */
 Test(http_reply, a_repeat_is_not_worth_a_connection_where_most_is_answered)
 {
 	struct talk talk = talk_start();
 	struct allowance *allowance = &talk.destination->budget.allowance;
 
-	asks(&talk, ASK);
-	replies(&talk, FINE, 64);
-	asks(&talk, OTHER);
-	replies(&talk, BUSY, 64);
-	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
-	replies(&talk, BUSY, 64);
+	fail_beside_an_answer(&talk);
 	cr_expect_str_eq(why(&talk, OTHER), "same-request", "two failures, and nothing since");
 	allowance_answered(allowance, monotonic());
 	cr_expect_str_eq(why(&talk, OTHER), "kept");
@@ -591,12 +598,7 @@ Test(http_reply, who_waits_a_second_for_each_failure_keeps_the_connection)
 {
 	struct talk talk = talk_start();
 
-	asks(&talk, ASK);
-	replies(&talk, FINE, 64);
-	asks(&talk, OTHER);
-	replies(&talk, BUSY, 64);
-	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
-	replies(&talk, BUSY, 64);
+	fail_beside_an_answer(&talk);
 	talk.destination->budget.allowance.answered_at = monotonic() - 3 * NS_PER_S;
 	cr_expect_str_eq(why(&talk, OTHER), "same-request", "failures come at once");
 	talk.destination->failing_time = 3 * NS_PER_S / 2;
@@ -611,12 +613,7 @@ Test(http_reply, what_always_fails_is_worth_its_connection_no_more)
 	struct talk talk = talk_start();
 	struct allowance *allowance = &talk.destination->budget.allowance;
 
-	asks(&talk, ASK);
-	replies(&talk, FINE, 64);
-	asks(&talk, OTHER);
-	replies(&talk, BUSY, 64);
-	asks(&talk, OTHER); /* fingerprints are taken from the first failure on */
-	replies(&talk, BUSY, 64);
+	fail_beside_an_answer(&talk);
 	allowance_answered(allowance, monotonic());
 	for (int i = 0; i < 20; i++)
 		cr_expect_str_eq(why(&talk, OTHER), "kept", "refused %d times", i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What servers say that answer a connection only to refuse it. */
 #include "conn/not_now.h"
+#include "dest/answer_time.h"
 #include "track_fixture.h"
 
 #define SAID(text, ...) not_now_said(text, sizeof(text) - 1, (struct said_when) { __VA_ARGS__ })
@@ -177,6 +178,7 @@ Test(not_now, of_a_proxy_is_of_the_target_that_was_asked_for)
 	proxy = destination_at_port(&server);
 	EXPECT_COUNTED(proxy, 1, 3, FAILURE_STATUS);
 	cr_expect_eq(proxy->tally.mistaken, 1);
+	cr_expect_not(answer_time_converses(proxy), "a tunnel is no conversation");
 }
 
 /* Whose requests are longer speaks another protocol, and its two bytes are an answer. */
