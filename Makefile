@@ -201,10 +201,10 @@ picture: ## put the picture of a run of the demo into README.md
 	@scripts/demo --write
 
 # What `make check` plays. Each string is a lane: its parts play in a row, beside the other lanes.
-# What burns comes first in each (units; bare storms of clients), so that the probes, which measure
-# short times, run beside clients that wait.
+# What burns comes first in each (units; herds, bare storms of clients), so that the probes and the
+# scenes of harm, which measure short times, run beside what waits.
 CHECK_LANES := 'check-unit check-agent check-probe check-harm' \
-	       'check-clients check-contract check-boot check-herd'
+	       'check-herd check-clients check-boot check-contract'
 
 check: ## install what is missing, build, run the tests
 	@scripts/install-deps check
