@@ -75,6 +75,7 @@ static inline int destination_account_at(struct destination *destination, uint32
 	account->process_rule = &config->process;
 	account->slept = 0;
 	account->answers = 0;
+	account->may_be_other = false;
 	return index;
 }
 
