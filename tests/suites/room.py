@@ -155,7 +155,8 @@ def work(order):
             status = wait(process, order["seconds"])
             seconds = time.monotonic() - started
         if status == LIMIT_STATUS and not order["shim"]:
-            return {"problem": f"bare not done after {seconds:.0f} s: there is nothing to compare"}
+            return {"problem": f"bare not done after {seconds:.0f} s: there is nothing to compare",
+                    "hung": True}
         text = ""
         if os.path.exists(report):
             with open(report, encoding="utf-8", errors="replace") as f:
