@@ -347,7 +347,7 @@ def storms():
               [f"{DEAD}:greet={number}"], brief_seconds=3)
     storm("hello", "a greeting, then a close after 10 ms", pool("-r 0 -t 1 -E", endless),
           [f"{DEAD}:hello=10"], brief_seconds=3, more=20)  # ten in a second, and nine in the one before
-    storm("socks", "a SOCKS proxy that cannot reach the server", ["/usr/bin/python3", "{H}/hosts/socks.py", str(DEAD), "{S}"],
+    storm("socks", "a SOCKS proxy that cannot reach the server", ["/usr/bin/python3", "{H}/hosts/behind.py", str(DEAD), "{S}"],
           [f"{DEAD}:socks"])
     storm("nonce", "503 on a kept connection, a nonce in each request", pool("-r 0 -t 1 -k", endless),
           [f"{DEAD}:status=503"], what_counts="requests", rule="other-request")

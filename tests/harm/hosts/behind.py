@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Asks a SOCKS 5 proxy for one server until it gets through: socks.py PORT SECONDS."""
+"""Asks a SOCKS 5 proxy for one server until it gets through: behind.py PORT SECONDS."""
 
 import socket
 import struct
