@@ -22,6 +22,8 @@ local LEAST = { 1, 1000, 1, 1, 1, 0, 4000 }
 local MOST = { 9007199254740991, 100000000, 10000000, 3600000, 1000000, 1000000, 120000 }
 local WHOLE_NUMBERS = 9007199254740991
 local FORGET_HOST = 480000 -- ms: four times the longest lifetime
+local TOKEN, EARN, FINE, DEBT_MOST = 1000, 1250, 750, 4000 -- mt
+local FULL_PART, FULL_EARN, FULL_FINE = 8, 900, 250
 
 -- Epochs of the ledgers that this very process has written. It dies with the process, is not
 -- replicated, and no FLUSHALL takes it: whose epoch is not in here was written by another.
@@ -47,12 +49,12 @@ local function clock()
 	return tonumber(t[1]) * 1000000 + tonumber(t[2])
 end
 
--- Of a ledger: the rule, eight numbers, and ten of each purse. Of a host: four, and three of each.
-local LEDGER = '<ddddddd' .. 'dddddddd' .. 'dddddddddd' .. 'dddddddddd'
+-- Of a ledger: the rule, fourteen numbers, and ten of each purse. Of a host: four, and three of each.
+local LEDGER = '<ddddddd' .. 'dddddddddddddd' .. 'dddddddddd' .. 'dddddddddd'
 local HOST = '<dddd' .. 'ddd' .. 'ddd'
-local ASK = '<ddddd' .. 'ddd' .. 'ddd' .. 'ddd'
-local ANSWER = '<ddddddddddd'
-local LEDGER_BYTES, HOST_BYTES, ASK_BYTES = 35 * 8, 10 * 8, 14 * 8
+local ASK = '<ddddd' .. 'ddd' .. 'ddd' .. 'ddddd'
+local ANSWER = '<dddddddddddd'
+local LEDGER_BYTES, HOST_BYTES, ASK_BYTES = 41 * 8, 10 * 8, 16 * 8
 
 -- What is counted in the purses, by the rule.
 local function measure(l)
@@ -80,16 +82,17 @@ local function read_ledger(text)
 	return measure({ rule = { generation = v[1], capacity = v[2], floor = v[3], probe = v[4],
 			hosts = v[5], leased = v[6], lifetime = v[7] },
 		epoch = v[8], born = v[9], clock = v[10], time = v[11], learning = v[12],
-		success = v[13], good = v[14], bad = v[15],
-		new_purse(v[16], v[17], v[18], v[19], v[20], v[21], v[22], v[23], v[24], v[25]),
-		new_purse(v[26], v[27], v[28], v[29], v[30], v[31], v[32], v[33], v[34], v[35]) })
+		success = v[13], good = v[14], bad = v[15], earned = v[16], earned_before = v[17],
+		won = v[18], lost = v[19], won_before = v[20], lost_before = v[21],
+		new_purse(v[22], v[23], v[24], v[25], v[26], v[27], v[28], v[29], v[30], v[31]),
+		new_purse(v[32], v[33], v[34], v[35], v[36], v[37], v[38], v[39], v[40], v[41]) })
 end
 
 local function text_of(l)
 	local r, a, b = l.rule, l[TOKENS], l[PROBES]
 	return pack(LEDGER, r.generation, r.capacity, r.floor, r.probe, r.hosts, r.leased, r.lifetime,
 		l.epoch, l.born, l.clock, l.time, l.learning, l.success, l.good, l.bad,
-		a.free, a.ready, a.now_want, a.wanted, a[1], a[2], a[3], a[4], a[5], a[6],
+		l.earned, l.earned_before, l.won, l.lost, l.won_before, l.lost_before, a.free, a.ready, a.now_want, a.wanted, a[1], a[2], a[3], a[4], a[5], a[6],
 		b.free, b.ready, b.now_want, b.wanted, b[1], b[2], b[3], b[4], b[5], b[6])
 end
 
@@ -144,6 +147,10 @@ local function advance(l, now)
 	if window then
 		l.good, l.bad = div(l.good, 2), div(l.bad, 2)
 	end
+	if is_eighth then
+		l.earned_before, l.earned = max(l.earned, 0), min(l.earned, 0)
+		l.won_before, l.lost_before, l.won, l.lost = l.won, l.lost, 0, 0
+	end
 	l.time = time + gap
 end
 
@@ -155,6 +162,7 @@ local function learn(l, now_us, heard_of)
 		l.success, l.born = -1, l.epoch
 	end
 	l.learning = l.time + l.quarter * 5
+	l.earned, l.earned_before = 0, 0
 	l[TOKENS].free, l[PROBES].free = 0, 0
 end
 
@@ -174,6 +182,44 @@ local function hosts_that_want(p)
 	local now_want, wanted = p.now_want, p.wanted
 	local hosts = now_want > wanted and now_want or wanted
 	return hosts > 1 and hosts or 1
+end
+
+-- Of what is taken away the oldest goes first.
+local function take_earned(l, mt)
+	local before = min(l.earned_before, mt)
+	l.earned_before = l.earned_before - before
+	l.earned = max(l.earned - (mt - before), -DEBT_MOST)
+end
+
+local function note_retries(l, won, lost)
+	if won <= 0 and lost <= 0 then
+		return -- nothing of it would change
+	end
+	won, lost = within(won, 0, LONG), within(lost, 0, LONG)
+	l.won, l.lost = min(l.won + won, LONG), min(l.lost + lost, LONG)
+	local failed, more = l.lost + l.lost_before, nil
+	if failed * FULL_PART > failed + l.won + l.won_before then
+		more = won * FULL_EARN - lost * FULL_FINE
+	else
+		more = won * EARN - lost * FINE
+	end
+	if more <= 0 then
+		take_earned(l, -more)
+		return
+	end
+	local most = max(l[TOKENS].capacity, hosts_that_want(l[TOKENS]) * TOKEN)
+	l.earned = max(l.earned, min(l.earned + more, most - l.earned_before))
+end
+
+local function grant_earned(l, p, wants)
+	local all = l.earned + l.earned_before
+	if all < TOKEN or wants < TOKEN then
+		return 0
+	end
+	local mt = min(wants, max(div(all, hosts_that_want(p)), TOKEN), all)
+	mt = mt - mt % TOKEN
+	take_earned(l, mt)
+	return mt
 end
 
 local function part_of(l, p, since)
@@ -196,13 +242,14 @@ local function part_of(l, p, since)
 	return min(since, LONG) * eighth >= whole_turn * min(left, eighth) and whole or 0
 end
 
--- Returns what is granted, and when the host was served, and wanted some, last.
-local function grant(l, p, wants, served, wanted)
+-- Returns what is granted, when the host was served, and wanted some, last, and what of the grant
+-- answers have earned. earns: they earn some of this purse.
+local function grant(l, p, wants, served, wanted, earns)
 	local time, whole = l.time, p.whole
 
 	wants = wants < p.capacity and wants or p.capacity
 	if wants <= 0 then
-		return 0, served, wanted
+		return 0, served, wanted, 0
 	end
 	wants = wants + whole - 1
 	wants = wants - wants % whole
@@ -210,19 +257,20 @@ local function grant(l, p, wants, served, wanted)
 		p.now_want = p.now_want + 1
 	end
 	if time < l.learning then
-		return 0, served, time
+		return 0, served, time, 0
 	end
 	local part, free = part_of(l, p, time - served), p.free / p.scale
 	free = free - free % 1
 	part = part < wants and part or wants
 	part = part < free and part or free
 	part = part - part % whole
-	if part == 0 then
-		return 0, served, time
+	if part > 0 then
+		p.free = p.free - part * p.scale
+		p.ready = time
 	end
-	p.free = p.free - part * p.scale
-	p.ready = time
-	return part, time, time
+	local earned = earns and grant_earned(l, p, wants - part) or 0
+	part = part + earned
+	return part, part > 0 and time or served, time, earned
 end
 
 -- Returns what the host holds.
@@ -246,22 +294,23 @@ local function write_down(l, p, now, before, held, back, most, is_known)
 	return held
 end
 
--- Returns what is granted, and of the host what it may hold, when it was served, and wanted some.
-local function serve(l, p, now, before, held, back, wants, most, served, wanted, is_known)
+-- Returns what is granted, of the host what it may hold, when it was served, and wanted some, and
+-- what of the grant answers have earned.
+local function serve(l, p, now, before, held, back, wants, most, served, wanted, is_known, earns)
 	held = write_down(l, p, now, before, held, back, most, is_known)
 	if not is_known then
 		served, wanted = l.time - l.eighth, -1
 	end
-	local granted
-	granted, served, wanted = grant(l, p, wants, served, wanted)
+	local granted, earned
+	granted, served, wanted, earned = grant(l, p, wants, served, wanted, earns)
 	if granted > 0 then
 		local i = now % WINDOWS + 1
 		p[i], p.held = p[i] + granted, p.held + granted
 	end
-	return granted, held + granted, served, wanted
+	return granted, held + granted, served, wanted, earned
 end
 
-local function tell(l, status, tokens_granted, probes_granted)
+local function tell(l, status, tokens_granted, probes_granted, earned)
 	local tokens, probes = l[TOKENS], l[PROBES]
 	local sum, hosts = l.good + l.bad, hosts_that_want(tokens)
 	local keep = tokens.capacity
@@ -273,7 +322,7 @@ local function tell(l, status, tokens_granted, probes_granted)
 		l.time < l.learning and 1 or 0, tokens_granted, probes_granted, keep,
 		max(tokens.now_want, tokens.wanted, probes.now_want, probes.wanted),
 		l.success < 0 and -1 or l.time - l.success,
-		sum == 0 and -1 or div(l.bad * WHOLE, sum))
+		sum == 0 and -1 or div(l.bad * WHOLE, sum), earned)
 end
 
 local function number(text, name)
@@ -307,7 +356,9 @@ local function find(key, text)
 		return nil, FORGOTTEN
 	end
 	return measure({ rule = rule, epoch = 0, born = 0, clock = 0, time = 0, learning = 0,
-		success = -1, good = 0, bad = 0, new_purse(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+		success = -1, good = 0, bad = 0, earned = 0, earned_before = 0,
+		won = 0, lost = 0, won_before = 0, lost_before = 0,
+		new_purse(0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
 		new_purse(0, 0, 0, 0, 0, 0, 0, 0, 0, 0) })
 end
 
@@ -337,11 +388,11 @@ local function sync_one(key, text, ask, known_host, now_us)
 		error({ err = 'ERR retrybudget: a request that is none' })
 	end
 	local life, count, heard, epoch, generation, held, back, wants, held_probes, back_probes,
-		wants_probes, good, bad, success_age = unpack_bytes(ASK, ask)
+		wants_probes, good, bad, won, lost, success_age = unpack_bytes(ASK, ask)
 	-- What is no whole number leaves something; what is too large is cut where it is used.
 	if life % 1 + count % 1 + heard % 1 + epoch % 1 + generation % 1 + held % 1 + back % 1 + wants % 1 +
 		held_probes % 1 + back_probes % 1 + wants_probes % 1 + good % 1 + bad % 1 +
-		success_age % 1 ~= 0 or max(life, count, heard, epoch) > WHOLE_NUMBERS then
+		won % 1 + lost % 1 + success_age % 1 ~= 0 or max(life, count, heard, epoch) > WHOLE_NUMBERS then
 		error({ err = 'ERR retrybudget: a request of numbers that are none' })
 	end
 	local host_life, host_count, host_time, host_born, out, served, wanted, out_probes,
@@ -354,20 +405,23 @@ local function sync_one(key, text, ask, known_host, now_us)
 		learn(l, now_us, epoch)
 		mine[key] = l.epoch
 	end
-	local granted, granted_probes, host = 0, 0, nil
+	local granted, granted_probes, earned, host = 0, 0, 0, nil
 	status = (is_known and count <= host_count) and STALE or GOOD
 	if status == GOOD then
 		local now, before = div(l.time, l.quarter), div(host_time, l.quarter)
 		note_outcomes(l, good, bad, success_age)
-		granted, out, served, wanted = serve(l, l[TOKENS], now, before, held, back, wants,
-			out, served, wanted, is_known)
+		if is_known and l.time >= l.learning then
+			note_retries(l, won, lost)
+		end
+		granted, out, served, wanted, earned = serve(l, l[TOKENS], now, before, held, back, wants,
+			out, served, wanted, is_known, true)
 		granted_probes, out_probes, served_probes, wanted_probes = serve(l, l[PROBES], now,
 			before, held_probes, back_probes, wants_probes, out_probes, served_probes,
-			wanted_probes, is_known)
+			wanted_probes, is_known, false)
 		host = pack(HOST, life, count, l.time, l.born, out, served, wanted, out_probes,
 			served_probes, wanted_probes)
 	end
-	local answer = tell(l, status, granted, granted_probes)
+	local answer = tell(l, status, granted, granted_probes, earned)
 	if generation ~= l.rule.generation then
 		local r = l.rule
 		answer = answer .. pack('<ddddddd', r.generation, r.capacity, r.floor, r.probe, r.hosts,
@@ -376,9 +430,9 @@ local function sync_one(key, text, ask, known_host, now_us)
 	return answer, l, host
 end
 
--- KEYS: the host's, and those of the ledgers that it asks. ARGV: of each 14 numbers, packed as
+-- KEYS: the host's, and those of the ledgers that it asks. ARGV: of each 16 numbers, packed as
 -- doubles: life, number, heard, epoch, generation; held, back and wants of tokens (mt), the same of
--- probes; good, bad, success_age. Returns for each struct ledger_answer in its order, packed, and
+-- probes; good, bad, won, lost, success_age. Returns for each struct ledger_answer in its order, packed, and
 -- the rule behind it if the host's is of another generation.
 local function sync(keys, args)
 	if #keys < 2 or #args ~= #keys - 1 then
@@ -448,7 +502,7 @@ local function set(keys, args)
 		return rule.generation
 	end
 	local before = l.rule.lifetime
-	l.rule = rule
+	l.rule, l.earned, l.earned_before = rule, 0, 0
 	measure(l)
 	if before ~= rule.lifetime then
 		l.learning = max(l.learning, l.time + div(max(before, rule.lifetime), 4) * 5)
@@ -484,8 +538,8 @@ local function forget(keys)
 	return 1
 end
 
--- KEYS: the label's. The rule, epoch, time, learning left (ms), success age, good, bad, and of each
--- purse what is free, what is held and who wants some. Nothing, where there is no rule.
+-- KEYS: the label's. The rule, epoch, time, learning left (ms), success age, good, bad, of each
+-- purse what is free, what is held and who wants some, and what answers have earned. Nothing, where there is no rule.
 local function show(keys)
 	local l = find(keys[1], redis.call('GET', keys[1]))
 	if not l then
@@ -499,7 +553,7 @@ local function show(keys)
 		l.success < 0 and -1 or l.time - l.success, l.good, l.bad,
 		div(l[TOKENS].free, 1000), l[TOKENS].held, max(l[TOKENS].now_want, l[TOKENS].wanted),
 		div(l[PROBES].free, r.probe), l[PROBES].held,
-		max(l[PROBES].now_want, l[PROBES].wanted) }
+		max(l[PROBES].now_want, l[PROBES].wanted), max(l.earned + l.earned_before, 0) }
 	for i = 1, #more do
 		told[#told + 1] = more[i]
 	end
