@@ -68,23 +68,21 @@ void queue_enter(struct queue *queue, int listener)
 	queue->listener = listener;
 	queue->rejected = 0;
 	queue->began = monotonic();
-	if (atomic_load_explicit(place_of(listener), memory_order_relaxed) == 0 &&
-	    !is_nonblocking(listener) && look(listener, 0) == 0)
-		atomic_store_explicit(place_of(listener), identity_of(listener),
-		                      memory_order_relaxed);
+	if (LOAD(*place_of(listener)) == 0 && !is_nonblocking(listener) && look(listener, 0) == 0)
+		STORE(*place_of(listener), identity_of(listener));
 	errno = saved;
 }
 
 /* The number may be another socket's since. */
 static bool host_waits(int listener)
 {
-	uint64_t known = atomic_load_explicit(place_of(listener), memory_order_relaxed);
+	uint64_t known = LOAD(*place_of(listener));
 
 	if (known == 0)
 		return false;
 	if (known == identity_of(listener))
 		return true;
-	atomic_store_explicit(place_of(listener), 0, memory_order_relaxed);
+	STORE(*place_of(listener), 0);
 	return false;
 }
 

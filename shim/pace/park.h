@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Throttling a non-blocking connect the way a kernel would: asynchronously. No kernel refuses a
- * non-blocking TCP connect at once, and programs break on it (HAZARDS 82).
+ * Throttling a non-blocking connect the way a kernel would: asynchronously. No kernel tells at once
+ * that a peer refuses a TCP connect, and programs break on it (HAZARDS 82).
  */
 #ifndef RETRYBUDGET_PACE_PARK_H
 #define RETRYBUDGET_PACE_PARK_H

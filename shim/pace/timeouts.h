@@ -33,9 +33,7 @@ static inline bool timeouts_again(const struct attempt *try, ssize_t result)
 	if (!try->timed && !try->unjudged)
 		return false;
 	entry = socket_find(try->fd);
-	return entry &&
-	       atomic_load_explicit(&entry->traits, memory_order_relaxed) & TRAIT_BOUNDED &&
-	       timeouts_go_on(try, result);
+	return entry && LOAD(entry->traits) & TRAIT_BOUNDED && timeouts_go_on(try, result);
 }
 
 #endif

@@ -6,7 +6,8 @@
 #include "report/record.h"
 #include "report/report.h"
 
-/* Sends a line of a record: false if nobody took it. Never blocks, never raises SIGPIPE, leaves no
+/* Sends a line of a record: false if nobody took it. Waits for no reader, and for another
+ * thread's fork a tenth of a second at most; never raises SIGPIPE, leaves no
  * descriptor behind even if the thread is cancelled or a signal handler jumps away meanwhile.
  * Async-signal-safe; changes errno. */
 bool send_line(const struct log_settings *settings, const struct record *record, const char *line,

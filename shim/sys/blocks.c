@@ -17,7 +17,7 @@ bool block_map(block_base *bases, size_t record, int fd)
 
 	if ((unsigned int)fd >= SOCKETS)
 		return false;
-	if (atomic_load_explicit(&bases[block], memory_order_relaxed))
+	if (LOAD(bases[block]))
 		return true;
 	new = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	errno = saved;

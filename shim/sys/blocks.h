@@ -8,7 +8,8 @@
 #ifndef RETRYBUDGET_SYS_BLOCKS_H
 #define RETRYBUDGET_SYS_BLOCKS_H
 
-#include <stdatomic.h>
+#include "sys/cell.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ typedef _Atomic(uintptr_t) block_base;
 
 static inline uintptr_t block_of(const block_base *bases, int fd)
 {
-	return atomic_load_explicit(&bases[(unsigned int)fd / BLOCK_NUMBERS], memory_order_relaxed);
+	return LOAD(bases[(unsigned int)fd / BLOCK_NUMBERS]);
 }
 
 /* Maps the block of a number if that has not been done; new records are all zero. False: it is

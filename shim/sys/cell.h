@@ -31,6 +31,15 @@ _Static_assert(_Alignof(cell64) == 8, "the same in 32 and 64 bit");
 #define LOAD_ACQUIRE(place)         atomic_load_explicit(&(place), memory_order_acquire)
 #define STORE_RELEASE(place, value) atomic_store_explicit(&(place), value, memory_order_release)
 
+/* Of two words, where each side writes one and then reads the other: one of the two sees what the
+ * other wrote. The write is a cell_swap_ordered(), or an exchange in the same order. */
+#define LOAD_ORDERED(place) atomic_load(&(place))
+
+static inline bool cell_swap_ordered(cell64 *cell, int64_t from, int64_t to)
+{
+	return atomic_compare_exchange_strong(cell, &from, to);
+}
+
 /* True if the caller is the one who changed the cell. */
 static inline bool cell_swap(cell64 *cell, int64_t from, int64_t to)
 {

@@ -10,3 +10,12 @@ uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
 	return hash;
 }
+
+uint32_t hash32_bytes(uint32_t hash, const void *bytes, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	while (n--)
+		hash = (hash ^ *at++) * UINT32_C(0x01000193);
+	return hash;
+}
