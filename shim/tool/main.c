@@ -22,7 +22,7 @@ static void help(FILE *out)
 {
 	fputs("usage: retrybudget COMMAND [ARGUMENT...]\n\n", out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		fprintf(out, "  %-8s %-20s %s\n", commands[i].name, commands[i].arguments,
+		fprintf(out, "  %-8s %-23s %s\n", commands[i].name, commands[i].arguments,
 		        commands[i].purpose);
 	fputs(
 	    "\n'retrybudget COMMAND --help' says more; so do retrybudget(1) and retrybudget(5).\n",

@@ -22,8 +22,11 @@ static enum snapshot_state clear(const struct region_file *file, size_t at, size
 static enum snapshot_state clear_slot(const struct region_file *file, size_t at)
 {
 	enum snapshot_state state = clear(file, at, offsetof(struct destination, refused_now),
-	                                  offsetof(struct destination, answer_time));
+	                                  offsetof(struct destination, untold));
 
+	if (state == SNAPSHOT_GOOD)
+		state = clear(file, at, offsetof(struct destination, parked_now),
+		              offsetof(struct destination, parked_now) + sizeof(cell64));
 	if (state == SNAPSHOT_GOOD)
 		state = clear(file, at, offsetof(struct destination, unclaimed),
 		              offsetof(struct destination, profile));
