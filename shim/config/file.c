@@ -5,6 +5,7 @@
  */
 #include "config/file.h"
 
+#include "sys/hash.h"
 #include "sys/real.h"
 #include "sys/status.h"
 
@@ -12,9 +13,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-
-#define FNV_START UINT32_C(2166136261)
-#define FNV_PRIME UINT32_C(16777619)
 
 static void identify(const struct stat64 *status, struct identity *identity)
 {
@@ -112,7 +110,7 @@ void lines_start(struct lines *lines, int fd)
 	lines->offset = 0;
 	lines->at = lines->have = 0;
 	lines->number = 0;
-	lines->hash = FNV_START;
+	lines->hash = HASH32_START;
 }
 
 /* The next byte, -1 at the end, -2 on an error. A file that grows meanwhile ends at the limit. */
@@ -134,7 +132,7 @@ static int next_byte(struct lines *lines)
 		lines->at = 0;
 		lines->have = (size_t)n;
 	}
-	lines->hash = (lines->hash ^ (uint8_t)lines->buffer[lines->at]) * FNV_PRIME;
+	lines->hash = hash32_bytes(lines->hash, &lines->buffer[lines->at], 1);
 	return (uint8_t)lines->buffer[lines->at++];
 }
 
