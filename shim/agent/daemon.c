@@ -6,6 +6,7 @@
  */
 #include "agent/collect.h"
 #include "agent/fleet.h"
+#include "agent/fleet_start.h"
 #include "agent/notify.h"
 #include "agent/serve.h"
 #include "agent/textfile.h"
@@ -103,7 +104,54 @@ static bool parse_number(const char *option, const char *value, double least, do
 	return wrong(option, value, wanted);
 }
 
-/* Returns what to exit with, or -1 to go on. */
+#define GO_ON (-1)
+
+/* Takes what stands behind one option. Returns what to exit with, or GO_ON. */
+static int take_option(int letter, const char *value, struct options *options)
+{
+	bool good = true;
+	double number;
+
+	switch (letter) {
+	case 'l':
+		good = parse_listen(value, options);
+		break;
+	case 't':
+		options->textfile = value;
+		break;
+	case 'i':
+		good = parse_number("--interval", value, 0.1, 3600, &options->interval);
+		break;
+	case 'm':
+		good = parse_number("--max-destinations", value, 1, 100000, &number);
+		if (good)
+			options->most = (long)number;
+		break;
+	case 'c':
+		options->config = value;
+		break;
+	case 'H':
+		good = *value != '\0' && strlen(value) < FLEET_HOST;
+		if (!good)
+			wrong("--host", value, "a name of up to 63 bytes");
+		options->host = value;
+		break;
+	case 'o':
+		options->once = true;
+		break;
+	case 'h':
+		fputs(usage, stdout);
+		return 0;
+	case 'V':
+		puts("retrybudgetd " VERSION);
+		return 0;
+	default:
+		good = false;
+	}
+	return good ? GO_ON : 2;
+}
+
+/* Returns what to exit with, or GO_ON. */
 static int parse(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {
@@ -118,56 +166,16 @@ static int parse(int argc, char **argv, struct options *options)
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
-	double number;
-	int letter;
+	int letter, code = GO_ON;
 
-	while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
-		bool good = true;
-
-		switch (letter) {
-		case 'l':
-			good = parse_listen(optarg, options);
-			break;
-		case 't':
-			options->textfile = optarg;
-			break;
-		case 'i':
-			good = parse_number("--interval", optarg, 0.1, 3600, &options->interval);
-			break;
-		case 'm':
-			good = parse_number("--max-destinations", optarg, 1, 100000, &number);
-			options->most = (long)number;
-			break;
-		case 'c':
-			options->config = optarg;
-			break;
-		case 'H':
-			good = *optarg != '\0' && strlen(optarg) < FLEET_HOST;
-			if (!good)
-				wrong("--host", optarg, "a name of up to 63 bytes");
-			options->host = optarg;
-			break;
-		case 'o':
-			options->once = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case 'V':
-			puts("retrybudgetd " VERSION);
-			return 0;
-		default:
-			good = false;
-		}
-		if (!good)
-			return 2;
-	}
-	if (optind < argc) {
+	while (code == GO_ON && (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
+		code = take_option(letter, optarg, options);
+	if (code == GO_ON && optind < argc) {
 		fprintf(stderr, "retrybudgetd: %s: no such argument; --help tells them\n",
 		        argv[optind]);
-		return 2;
+		code = 2;
 	}
-	return -1;
+	return code;
 }
 
 static bool one_round(struct daemon_state *state)

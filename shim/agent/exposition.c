@@ -47,6 +47,7 @@ static const struct sample failures[] = {
 	FAILED(FAILURE_DROPPED, "dropped"), FAILED(FAILURE_LOCAL, "local"),
 	FAILED(FAILURE_LOOKUP, "lookup"),   FAILED(FAILURE_STATUS, "status"),
 };
+_Static_assert(sizeof(failures) / sizeof(*failures) == FAILURE_COUNT - 1, "each class is a series");
 static const struct sample statuses[] = {
 	AT(P(statuses) + STATUS_429, ",code=\"429\""),
 	AT(P(statuses) + STATUS_500, ",code=\"500\""),

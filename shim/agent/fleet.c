@@ -1,77 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* One tick: look what the programs want, ask the ledgers whose turn it is (tool/asker.h), lend
  * what is held. */
-#include "agent/fleet_sync.h"
+#include "agent/fleet.h"
 
-#include <time.h>
+#include "agent/fleet_label.h"
+#include "agent/fleet_sync.h"
 
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
 #define ADOPTED (2 * NS_PER_S) /* what cells of an agent before us hold is void then */
 
-static const char *const words[FLEET_WORDS] = { "unknown", "good",      "learning",
-	                                        "no-rule", "forgotten", "self" };
-
-const char *fleet_word(enum fleet_word word)
-{
-	return words[word];
-}
-
-int64_t fleet_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-void fleet_set_word(struct fleet_label *label, enum fleet_word word)
-{
-	if (label->word != word)
-		fprintf(stderr,
-		        "retrybudgetd: event=fleet-label label=%s state=%s was=%s epoch=%lld "
-		        "generation=%lld\n",
-		        label->label, words[word], words[label->word],
-		        (long long)label->asker.holder.epoch,
-		        (long long)label->asker.holder.generation);
-	label->word = word;
-}
-
 static int64_t lifetime_of(const struct fleet_label *label)
 {
 	return label->rule.generation > 0 ? label->rule.lifetime * NS_PER_MS : 0;
-}
-
-/* All cells of the label get their part of what is held now. A host that holds nothing, or does
- * not know its part, lives by the reserve. */
-void fleet_lend(struct fleet_label *label, int64_t now)
-{
-	struct holder *holder = &label->asker.holder;
-	struct lease_grant grant;
-	bool lives;
-
-	holder_expire(holder, now);
-	lives = now < holder->until &&
-	        (label->word == FLEET_GOOD || holder->held[PURSE_TOKENS] >= FLEET_TOKEN ||
-	         holder->held[PURSE_PROBES] > 0);
-	grant = (struct lease_grant) { .generation = holder->generation,
-		                       .until = lives ? holder->until : now,
-		                       .tokens = holder->held[PURSE_TOKENS],
-		                       .probes = holder->held[PURSE_PROBES],
-		                       .news_at = label->asker.news_at,
-		                       .failing = label->asker.failing,
-		                       .waiting = label->asker.waiting };
-	(void)demand_lend(&label->fleet->demand, label->label, &grant, now);
 }
 
 /* When nothing comes of a request, the connection is no good: a reply that came later would be
  * taken for that of another. */
 static bool gave_up(struct fleet_label *label, int64_t now)
 {
-	if (label->asker.holder.asked == 0)
+	if (label->asker.holder.asked_at == 0)
 		return false;
-	if (now - label->asker.holder.asked <
+	if (now - label->asker.holder.asked_at <
 	    greater(2 * label->fleet->config.fleet.sync, NS_PER_S))
 		return true;
 	link_fail(label->link, LINK_SLOW, "no answer");
@@ -85,9 +36,9 @@ static void tend(struct fleet_label *label, int64_t now)
 
 	if (!demand)
 		return;
-	seen = (struct asker_seen) { demand->wanted,    demand->waiting,   demand->spent,
-		                     demand->probed,    demand->successes, demand->failures,
-		                     demand->success_at };
+	seen = (struct asker_seen) { demand->wanted, demand->waiting,   demand->spent,
+		                     demand->probed, demand->successes, demand->failures,
+		                     demand->won,    demand->lost,      demand->success_at };
 	if (label->fleet->rounds == 1)
 		holder_adopt(&label->asker.holder, demand->held, demand->held_probes,
 		             now + ADOPTED);
@@ -104,7 +55,7 @@ void fleet_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct fleet *fleet = arg;
 	int64_t next, now = fleet_now();
-	bool is_troubled = false;
+	bool is_active = false;
 	struct timeval time;
 
 	(void)fd;
@@ -116,10 +67,10 @@ void fleet_tick(evutil_socket_t fd, short what, void *arg)
 	/* What goes back is off the cells now. */
 	for (size_t i = 0; i < fleet->link_count; i++)
 		sync_send(fleet, i);
-	/* In trouble programs are looked at twice a sync, so that a success is soon told. */
+	/* Active programs are looked at twice a sync, so that a success is soon told. */
 	for (size_t i = 0; i < fleet->label_count; i++)
-		is_troubled |= fleet->labels[i].asker.is_troubled;
-	next = asker_pause(fleet->config.fleet.sync, is_troubled, &fleet->random);
+		is_active |= fleet->labels[i].asker.is_active;
+	next = asker_pause(fleet->config.fleet.sync, is_active, &fleet->random);
 	time = (struct timeval) { next / NS_PER_S, next % NS_PER_S / 1000 };
 	(void)event_add(fleet->timer, &time);
 }

@@ -13,8 +13,6 @@
 #include "tool/asker.h"
 #include "tool/fleet_differs.h"
 
-#include <stdio.h>
-
 #define FLEET_HOST 64
 
 /* What a label is up to, beside its server's state. */
@@ -59,27 +57,7 @@ struct fleet {
 	int64_t rounds;
 };
 
-/* Begins, as the file's [fleet] says. host: how the ledgers know this machine, NULL: by its name
- * and number. False, with a message: it cannot. *is_wanted: there is a server and a label. */
-bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
-                 bool *is_wanted);
-void fleet_end(struct fleet *fleet);
-
-/* fleet.c: the cells of a label get their part of what is held now. */
-void fleet_lend(struct fleet_label *label, int64_t now);
-
-/* fleet.c: what its timer does, with the fleet as its argument. */
+/* What the fleet's timer does, with the fleet as its argument: one round. */
 void fleet_tick(evutil_socket_t fd, short what, void *fleet);
-
-const char *fleet_word(enum fleet_word word);
-
-/* Sets what a label is up to, with a record where it is something else. */
-void fleet_set_word(struct fleet_label *label, enum fleet_word word);
-
-/* fleet_tell.c: the state, by lines for `retrybudget fleet`, and for Prometheus. */
-void fleet_print(const struct fleet *fleet, FILE *out);
-void fleet_metrics(const struct fleet *fleet, FILE *out);
-
-int64_t fleet_now(void); /* ns, CLOCK_BOOTTIME */
 
 #endif

@@ -34,6 +34,7 @@ static const struct {
 	{ "NOAUTH", LINK_PASSWORD },
 	{ "WRONGPASS", LINK_PASSWORD },
 	{ "NOPERM", LINK_PASSWORD },
+	{ "DENIED", LINK_PASSWORD }, /* protected mode: its own user has none */
 	{ "ERR The user executing the script", LINK_PASSWORD },
 	{ "ERR Function not found", LINK_VERSION },
 	{ "ERR unknown command", LINK_VERSION },

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The daemon without hiredis: no part of a fleet. */
 #ifdef WITHOUT_HIREDIS
-#include "agent/fleet.h"
+#include "agent/fleet_start.h"
+#include "agent/fleet_tell.h"
 
 bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
                  bool *is_wanted)

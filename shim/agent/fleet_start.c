@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Begins and ends this host's part of a fleet's budget, as the file says. */
-#include "agent/fleet.h"
+#include "agent/fleet_start.h"
 
+#include "agent/fleet_label.h"
 #include "budget/lease_cell.h"
 #include "config/match.h"
+#include "config/read.h"
 #include "sys/random.h"
 
 #include <arpa/inet.h>

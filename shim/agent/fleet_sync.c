@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One request to a server for all labels whose turn it is: a fleet in trouble costs its server a
+/* One request to a server for all labels that are due: a fleet that retries costs its server a
  * command for each host, not one for each of the labels of each. */
 #include "agent/fleet_sync.h"
+
+#include "agent/fleet_label.h"
 
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 struct fleet_batch {
 	struct fleet *fleet;
 	struct fleet_link *link;
-	int64_t asked; /* ns */
+	int64_t asked_at; /* ns */
 	struct fleet_label *labels[WIRE_BATCH];
 	struct wire_batch wire;
 };
@@ -128,7 +130,8 @@ static void hear_all(const struct fleet_batch *batch, const struct redisReply *r
 		return;
 	}
 	link->streak = 0;
-	link_note(link, now - batch->asked > batch->fleet->config.fleet.sync ? LINK_SLOW : LINK_UP,
+	link_note(link,
+	          now - batch->asked_at > batch->fleet->config.fleet.sync ? LINK_SLOW : LINK_UP,
 	          "");
 }
 
@@ -178,7 +181,7 @@ void sync_add(struct fleet_label *label, int64_t waiting, int64_t now)
 		return;
 	}
 	(*batch)->labels[(*batch)->wire.labels - 1] = label;
-	(*batch)->asked = now;
+	(*batch)->asked_at = now;
 }
 
 void sync_send(struct fleet *fleet, size_t link)

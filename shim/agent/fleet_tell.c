@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of the fleet's budget at this host, for people and for Prometheus. */
-#include "agent/fleet.h"
+#include "agent/fleet_tell.h"
+
+#include "agent/fleet_label.h"
 
 #include <inttypes.h>
 

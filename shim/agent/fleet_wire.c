@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ANSWER 11 /* numbers */
+#define ANSWER 12 /* numbers */
 #define RULE   7
 #define WIDE   8 /* bytes of one */
 #define EXACT  INT64_C(9007199254740991)
@@ -65,6 +65,8 @@ bool wire_batch_add(struct wire_batch *batch, const char *prefix, const char *la
 	}
 	at = put(at, ask->good);
 	at = put(at, ask->bad);
+	at = put(at, ask->won);
+	at = put(at, ask->lost);
 	(void)put(at, ask->success_age);
 	return true;
 }
@@ -128,9 +130,9 @@ bool wire_answer(const char *bytes, size_t n, struct ledger_answer *answer, stru
 	*has_rule = n > ANSWER * WIDE;
 	if (*has_rule && !get_rule(bytes + ANSWER * WIDE, rule))
 		return *has_rule = false;
-	*answer = (struct ledger_answer) { numbers[0], numbers[1], numbers[2],
-		                           numbers[3], numbers[4], { numbers[5], numbers[6] },
-		                           numbers[7], numbers[8], numbers[9],
-		                           numbers[10] };
+	*answer = (struct ledger_answer) { numbers[0],  numbers[1], numbers[2],
+		                           numbers[3],  numbers[4], { numbers[5], numbers[6] },
+		                           numbers[7],  numbers[8], numbers[9],
+		                           numbers[10], numbers[11] };
 	return true;
 }

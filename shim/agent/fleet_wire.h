@@ -9,7 +9,7 @@
 #include "tool/ledger.h"
 
 #define WIRE_BATCH CONFIG_POLICIES /* labels in one request */
-#define WIRE_ASK   14              /* numbers */
+#define WIRE_ASK   16              /* numbers */
 
 /* A sync of some labels. argv points into the rest: it must not be moved. */
 struct wire_batch {

@@ -2,25 +2,24 @@
 /* Reading: from regions to what each label wants. */
 #include "agent/host_demand.h"
 
+#include "agent/demand_cells.h"
+#include "sys/real.h"
 #include "tool/family.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define FIRST_ROOM 64
+#define ABSENT_MOST 65536 /* cells: with so many none is remembered that is away */
 
 bool demand_start(struct demand *demand, const struct config *config)
 {
 	*demand = (struct demand) { 0 };
 	demand->labels = calloc((size_t)config->policy_count, sizeof(*demand->labels));
-	demand->place_room = FIRST_ROOM;
-	demand->places = calloc(demand->place_room, sizeof(*demand->places));
-	if (!demand->labels || !demand->places) {
+	if (!demand->labels || !demand_cells_start(demand)) {
 		demand_end(demand);
 		return false;
 	}
@@ -34,9 +33,9 @@ bool demand_start(struct demand *demand, const struct config *config)
 void demand_end(struct demand *demand)
 {
 	free(demand->labels);
-	free(demand->cells);
-	free(demand->before);
-	free(demand->places);
+	demand_cells_end(demand);
+	sightings_end(&demand->sightings);
+	last_look_end(&demand->last_look);
 	*demand = (struct demand) { 0 };
 }
 
@@ -48,77 +47,6 @@ struct demand_label *demand_of(struct demand *demand, const char *label)
 	return NULL;
 }
 
-static int64_t clock_now(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 31;
-}
-
-static uint64_t hash_of(const struct demand_cell *cell)
-{
-	return mix(mix(mix(UINT64_C(0xcbf29ce484222325), cell->region), cell->slot),
-	           (uint64_t)cell->key);
-}
-
-/* A region is its file, and who signed it and when: numbers of memfds come again. */
-static uint64_t region_of(const struct family *family)
-{
-	const struct mapping *at = &family->members[0].regions[family->snapshot->mapping];
-	const struct region_identity *who = &family->snapshot->region->identity;
-
-	return mix(
-	    mix(mix((uint64_t)at->major << 32 | at->minor, at->inode), (uint64_t)LOAD(who->pid)),
-	    (uint64_t)LOAD(who->started));
-}
-
-static uint32_t *place_of(struct demand *demand, const struct demand_cell *cell)
-{
-	size_t at = (size_t)hash_of(cell) & (demand->place_room - 1);
-
-	for (; demand->places[at]; at = (at + 1) & (demand->place_room - 1)) {
-		const struct demand_cell *one = &demand->before[demand->places[at] - 1];
-
-		if (one->region == cell->region && one->slot == cell->slot && one->key == cell->key)
-			break;
-	}
-	return &demand->places[at];
-}
-
-/* What was found becomes what was before. False: no memory. */
-static bool keep_before(struct demand *demand)
-{
-	struct demand_cell *cells = demand->before;
-	size_t room = demand->before_room;
-
-	while (demand->place_room < 2 * demand->cell_count) {
-		uint32_t *places = calloc(2 * demand->place_room, sizeof(*places));
-
-		if (!places)
-			return false;
-		free(demand->places);
-		demand->places = places;
-		demand->place_room *= 2;
-	}
-	demand->before = demand->cells;
-	demand->before_count = demand->cell_count;
-	demand->before_room = demand->cell_room;
-	demand->cells = cells;
-	demand->cell_count = 0;
-	demand->cell_room = room;
-	memset(demand->places, 0, demand->place_room * sizeof(*demand->places));
-	for (size_t i = 0; i < demand->before_count; i++)
-		*place_of(demand, &demand->before[i]) = (uint32_t)i + 1;
-	return true;
-}
-
 struct visit {
 	struct demand *demand;
 	int64_t boot, mono; /* ns, now */
@@ -126,22 +54,12 @@ struct visit {
 	bool failed;
 };
 
-static struct demand_cell *new_cell(struct visit *visit)
+static struct demand_cell *add_new(struct visit *visit)
 {
-	struct demand *demand = visit->demand;
+	struct demand_cell *cell = demand_cell_add(visit->demand);
 
-	if (demand->cell_count == demand->cell_room) {
-		size_t room = demand->cell_room ? 2 * demand->cell_room : FIRST_ROOM;
-		struct demand_cell *cells = reallocarray(demand->cells, room, sizeof(*cells));
-
-		if (!cells) {
-			visit->failed = true;
-			return NULL;
-		}
-		demand->cells = cells;
-		demand->cell_room = room;
-	}
-	return memset(&demand->cells[demand->cell_count++], 0, sizeof(struct demand_cell));
+	visit->failed |= !cell;
+	return cell;
 }
 
 /* Counters only grow; one that went back began anew. */
@@ -155,37 +73,57 @@ static bool is_recent(int64_t at, int64_t within, int64_t mono)
 	return at > 0 && mono - at < within;
 }
 
-/* When the last success was, of those that were counted since the round before. */
-static int64_t success_at(const struct visit *visit, const struct destination *of)
+/* When the last success was, of those that were counted since a moment. */
+static int64_t success_at(const struct visit *visit, const struct destination *of, int64_t since)
 {
-	int64_t at = LOAD(of->budget.allowance.answered_at), boot;
+	int64_t at = LOAD(of->budget.allowance.answered_at);
 
 	if (at <= 0 || at > visit->mono)
-		return visit->demand->looked_at;
-	boot = at + (visit->boot - visit->mono);
-	return greater(boot, visit->demand->looked_at);
+		return since;
+	return greater(at + (visit->boot - visit->mono), since);
 }
 
-static void note_growth(struct visit *visit, struct demand_cell *cell, const struct destination *of)
+/* All that is counted there came since the round before. Of a share that nobody had mapped then
+ * that is not known, nor of a destination whose label is another since its program read a file
+ * anew: who took old answers for news would send a fleet to a destination that is dead. */
+static bool is_new(const struct visit *visit, const struct demand_cell *cell)
+{
+	const struct sightings *seen = &visit->demand->sightings;
+
+	if (visit->demand->looked_at <= 0)
+		return false;
+	return sightings_had(seen, cell->region) ? !sightings_had(seen, demand_cell_hash(cell))
+	                                         : cell->mapping.kind == MAPPING_OWN;
+}
+
+/* It was not there at the round before: its answers are those of new work, which is not held, and
+ * often the first to find that the destination is back. */
+static void note_first(const struct visit *visit, const struct demand_cell *cell,
+                       const struct destination *of)
 {
 	struct demand_label *label = &visit->demand->labels[cell->label];
-	uint32_t place = *place_of(visit->demand, cell);
-	const struct demand_cell *before;
-	int64_t successes;
 
-	if (!place)
+	if (cell->successes <= 0 || LOAD(of->budget.streak) > 0 || !is_new(visit, cell))
 		return;
-	before = &visit->demand->before[place - 1];
-	cell->wants = lesser(grown(cell->retries, before->retries),
-	                     demand_most(DEMAND_CELL_MOST, visit->time));
-	/* Each is a claim, and may be any number. */
+	label->successes = later(label->successes, cell->successes);
+	label->success_at = greater(label->success_at, visit->demand->looked_at);
+}
+
+/* Each is a claim, and may be any number; but no more than had been lent is spent. */
+static void note_growth(struct visit *visit, const struct demand_cell *cell,
+                        const struct demand_cell *before, const struct destination *of)
+{
+	struct demand_label *label = &visit->demand->labels[cell->label];
+	int64_t successes = grown(cell->successes, before->successes);
+
 	label->throttled = later(label->throttled, grown(cell->throttled, before->throttled));
 	label->failures = later(label->failures, grown(cell->failures, before->failures));
-	successes = grown(cell->successes, before->successes);
+	label->won = later(label->won, grown(cell->won, before->won));
+	label->lost = later(label->lost, grown(cell->lost, before->lost));
 	label->successes = later(label->successes, successes);
 	if (successes > 0)
-		label->success_at = greater(label->success_at, success_at(visit, of));
-	/* No more than had been lent, whatever they claim. */
+		label->success_at =
+		    greater(label->success_at, success_at(visit, of, before->seen_at));
 	label->spent += lesser(grown(cell->spent, before->spent), before->held);
 	label->probed += lesser(grown(cell->probed, before->probed), before->held_probes);
 }
@@ -208,39 +146,72 @@ static int64_t sum(const cell64 counts[2])
 	return later(greater(LOAD(counts[0]), 0), greater(LOAD(counts[1]), 0));
 }
 
+static void read_sums(struct visit *visit, struct demand_cell *cell, const struct destination *of)
+{
+	note_lease(visit, cell, &of->budget.lease);
+	cell->retries = LOAD(of->tally.retries);
+	cell->throttled = LOAD(of->tally.avoided);
+	cell->successes = sum(of->tally.answered);
+	cell->failures = sum(of->tally.failed);
+	cell->won = LOAD(of->tally.answered[1]);
+	cell->lost = LOAD(of->tally.failed[1]);
+	cell->seen_at = visit->boot;
+}
+
 /* at: which of the slots that were read. */
 static void add_cell(struct visit *visit, const struct family *family, int at, uint32_t label)
 {
 	const struct destination *of = &family->snapshot->destinations[at];
 	uint32_t slot = family->snapshot->slots[at];
 	struct demand_label *sums = &visit->demand->labels[label];
-	struct demand_cell *cell = new_cell(visit);
+	struct demand_cell *cell = add_new(visit), *before;
 	int64_t streak = LOAD(of->budget.streak), wanted_at = LOAD(of->budget.wanted_at);
 
 	if (!cell)
 		return;
-	cell->region = region_of(family);
+	cell->region = family_key(family);
 	cell->slot = slot;
 	cell->label = label;
 	cell->key = LOAD(of->named);
 	cell->member = family->members[0];
-	cell->mapping = family->members[0].regions[family->snapshot->mapping];
+	cell->mapping = *family_mapping(family);
 	cell->chunk = snapshot_chunk(family->snapshot, slot / REGION_CHUNK);
 	cell->user = family->members[0].user;
-	note_lease(visit, cell, &of->budget.lease);
-	cell->retries = LOAD(of->tally.retries);
-	cell->throttled = LOAD(of->tally.avoided);
-	cell->successes = sum(of->tally.answered);
-	cell->failures = sum(of->tally.failed);
+	read_sums(visit, cell, of);
 	cell->is_waiting = streak > 0 && is_recent(wanted_at, DEMAND_WAITING, visit->mono);
 	cell->in_use = cell->is_waiting || is_recent(LOAD(of->used_at), DEMAND_IN_USE, visit->mono);
-	note_growth(visit, cell, of);
+	before = demand_cell_before(visit->demand, cell);
+	if (before) {
+		before->is_found = true;
+		note_growth(visit, cell, before, of);
+		cell->wants = lesser(grown(cell->retries, before->retries),
+		                     demand_most(DEMAND_CELL_MOST, visit->time));
+	} else {
+		note_first(visit, cell, of);
+	}
 	if (cell->is_waiting)
 		cell->wants = greater(cell->wants, 1);
+	if (cell->in_use || cell->held > 0 || cell->held_probes > 0)
+		last_look_keep(&visit->demand->last_look, cell->region, &cell->member,
+		               &cell->mapping);
 	sums->members += cell->in_use;
 	sums->waiting += cell->is_waiting;
 	sums->held += cell->held;
 	sums->held_probes += cell->held_probes;
+}
+
+static bool is_leased(const struct family *family, uint32_t slot, const struct destination *one,
+                      void *arg)
+{
+	const struct visit *visit = arg;
+	const bool keeps = demand_of(visit->demand, one->policy) != NULL;
+
+	if (!keeps)
+		sightings_add(&visit->demand->sightings,
+		              demand_cell_hash(&(struct demand_cell) { .region = family_key(family),
+		                                                       .slot = slot,
+		                                                       .key = LOAD(one->named) }));
+	return keeps;
 }
 
 static void add_family(struct family *family, struct snapshot *snapshot, void *arg)
@@ -251,6 +222,7 @@ static void add_family(struct family *family, struct snapshot *snapshot, void *a
 		visit->demand->unreadable++;
 		return;
 	}
+	sightings_add(&visit->demand->sightings, family_key(family));
 	for (int i = 0; i < snapshot->slot_count; i++) {
 		struct demand_label *label =
 		    demand_of(visit->demand, snapshot->destinations[i].policy);
@@ -258,6 +230,52 @@ static void add_family(struct family *family, struct snapshot *snapshot, void *a
 		if (label)
 			add_cell(visit, family, i, (uint32_t)(label - visit->demand->labels));
 	}
+}
+
+/* The slot as its process has left it. */
+static bool read_last(const struct demand *demand, const struct demand_cell *cell,
+                      struct destination *of)
+{
+	const struct region_file *file = last_look_at(&demand->last_look, cell->region);
+	const size_t at = lease_offset(cell->slot) - offsetof(struct destination, budget) -
+	                  offsetof(struct budget, lease);
+
+	return file && cell->slot < REGION_CHUNK &&
+	       region_file_read(file, at, of, sizeof(*of)) == SNAPSHOT_GOOD &&
+	       LOAD(of->named) == cell->key;
+}
+
+/* Others may come to a share, or be there. */
+static bool is_over(const struct demand_cell *cell)
+{
+	return cell->mapping.kind == MAPPING_OWN && !process_lives(&cell->member);
+}
+
+/* Of the round before, and not met in this. What it may still spend is not there to be lent. */
+static void part_from(struct visit *visit, const struct demand_cell *before)
+{
+	static struct destination of;
+	struct demand *demand = visit->demand;
+	struct demand_label *label = &demand->labels[before->label];
+	struct demand_cell cell = *before, *kept;
+	const int64_t spent = label->spent, probed = label->probed;
+	const bool is_read = read_last(demand, before, &of), ends = is_over(before);
+
+	if (is_read) {
+		read_sums(visit, &cell, &of);
+		note_growth(visit, &cell, before, &of);
+	}
+	if (!is_read || !ends) {
+		label->spent = spent + before->held;
+		label->probed = probed + before->held_probes;
+	}
+	if (ends || visit->boot - before->seen_at > DEMAND_IN_USE ||
+	    demand->cell_count >= ABSENT_MOST || !(kept = add_new(visit)))
+		return;
+	/* When it comes again what it has counted meanwhile is told from what it had before. */
+	*kept = cell;
+	kept->held = kept->held_probes = kept->wants = 0;
+	kept->is_waiting = kept->in_use = kept->is_found = false;
 }
 
 /* What a label's cells want together, each user's part capped. Of more users than there is room
@@ -294,11 +312,12 @@ static void sum_wants(struct demand *demand, uint32_t label, int64_t time)
 
 bool demand_round(struct demand *demand, int64_t now)
 {
-	struct visit visit = { .demand = demand, .boot = now, .mono = clock_now(CLOCK_MONOTONIC) };
+	static const struct family_reader reader = { is_leased, add_family };
+	struct visit visit = { .demand = demand, .boot = now, .mono = monotonic() };
 	size_t unreadable = 0;
 
 	visit.time = demand->looked_at > 0 ? greater(now - demand->looked_at, NS_PER_S) : NS_PER_S;
-	if (!keep_before(demand)) {
+	if (!demand_cells_turn(demand)) {
 		errno = ENOMEM;
 		return false;
 	}
@@ -309,13 +328,18 @@ bool demand_round(struct demand *demand, int64_t now)
 		demand->labels[i] = empty;
 	}
 	demand->unreadable = 0;
-	if (!families_visit(0, add_family, &visit, &unreadable))
+	sightings_turn(&demand->sightings);
+	if (!families_read(&reader, &visit, &unreadable))
 		return false;
 	if (visit.failed) {
 		errno = ENOMEM;
 		return false;
 	}
 	demand->unreadable += unreadable;
+	for (size_t i = 0; i < demand->before_count; i++)
+		if (!demand->before[i].is_found)
+			part_from(&visit, &demand->before[i]);
+	last_look_turn(&demand->last_look);
 	for (uint32_t i = 0; i < demand->label_count; i++)
 		sum_wants(demand, i, visit.time);
 	demand->looked_at = now;

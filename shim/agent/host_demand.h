@@ -4,10 +4,16 @@
  * lent. All of it is read from regions that their users can write: so what one cell and one user
  * may claim is capped, and one who claims more than another gets no more for it than max-min
  * fairness gives. Nothing is ever mapped.
+ *
+ * A program may end between two rounds. What it did until then is read from what it leaves behind
+ * (agent/last_look.h), and where that cannot be read all that it had been lent counts as spent: it
+ * must not be lent again.
  */
 #ifndef RETRYBUDGET_AGENT_HOST_DEMAND_H
 #define RETRYBUDGET_AGENT_HOST_DEMAND_H
 
+#include "agent/last_look.h"
+#include "agent/sightings.h"
 #include "config/config.h"
 #include "region/lease.h"
 #include "tool/chunk_file.h"
@@ -17,14 +23,15 @@
 /* One label, in this host. */
 struct demand_label {
 	char label[CONFIG_LABEL];
-	/* Since the round before; of a cell that is seen for the first time nothing yet. */
+	/* Since the round before; of a cell that is seen for the first time its answers alone. */
 	int64_t wanted;    /* tokens, capped; at least one for each cell that waits */
 	int64_t throttled; /* attempts */
 	int64_t successes, failures;
-	int64_t spent;   /* mt of leases */
-	int64_t probed;  /* probes of leases */
-	int64_t members; /* cells that are in use */
-	int64_t waiting; /* of them: their last attempts failed, and somebody wants to retry */
+	int64_t won, lost; /* of them, of retries */
+	int64_t spent;     /* mt of leases */
+	int64_t probed;    /* probes of leases */
+	int64_t members;   /* cells that are in use */
+	int64_t waiting;   /* of them: their last attempts failed, and somebody wants to retry */
 	int64_t held, held_probes; /* by cells now, also by those of an agent before this one */
 	int64_t success_at; /* ns, CLOCK_BOOTTIME: the last success that was seen, 0 = none */
 };
@@ -40,9 +47,11 @@ struct demand_cell {
 	struct mapping mapping;
 	struct chunk_name chunk; /* that the slot is in */
 	bool is_waiting, in_use;
-	int64_t wants; /* tokens of this round, capped */
+	bool is_found;   /* of a cell of the round before: this one has met it */
+	int64_t seen_at; /* ns, CLOCK_BOOTTIME */
+	int64_t wants;   /* tokens of this round, capped */
 	/* Sums, as the round read them. */
-	int64_t retries, throttled, successes, failures, spent, probed;
+	int64_t retries, throttled, successes, failures, won, lost, spent, probed;
 	/* What can have been spent since: mt and probes that were left then, or were lent since. */
 	int64_t held, held_probes;
 };
@@ -56,6 +65,8 @@ struct demand {
 	size_t before_count, before_room;
 	uint32_t *places; /* of before[], by hash; 0 = free, else 1 + index */
 	size_t place_room;
+	struct sightings sightings; /* regions, and slots that no label has */
+	struct last_look last_look;
 	uint64_t turn;
 	int64_t looked_at; /* ns, CLOCK_BOOTTIME: the last round; 0 = none yet */
 	size_t unreadable; /* processes that could not be looked into */
@@ -71,23 +82,5 @@ bool demand_round(struct demand *demand, int64_t now);
 
 /* What a label wants; NULL: none of that name draws on the fleet. */
 struct demand_label *demand_of(struct demand *demand, const char *label);
-
-/*
- * Divides what this host holds for a label among its cells, and writes it: whole tokens to who
- * wants some, max-min fair by user and then by cell, in turn where there are fewer than cells; then
- * a few to those who do not yet; probes to who waits, one each, in turn. The rest stays unlent.
- * Call after each round, and after each change of the lease: what was divided before is void.
- *
- * host: what the host held at the last round, less what that has told as spent, and what it has
- * got since. What is spent after the round is taken off here, and told by the next.
- *
- * Cells shrink before others grow: together they never hold more. Who is gone holds nothing; a cell
- * that cannot be written holds what it has until that runs out.
- *
- * Returns the mt that the cells hold now, which is more than the host has only where a cell could
- * not be made to shrink; or -1: no memory, and nothing was written.
- */
-int64_t demand_lend(struct demand *demand, const char *label, const struct lease_grant *host,
-                    int64_t now);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing: from what a host holds to the cells of its regions. */
-#include "agent/host_demand.h"
+#include "agent/lending.h"
 
 #include "tool/region_file.h"
 

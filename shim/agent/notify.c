@@ -2,6 +2,8 @@
 /* By the protocol of sd_notify(3), without its library: one datagram. */
 #include "agent/notify.h"
 
+#include "sys/arithmetic.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,5 +38,5 @@ int64_t notify_watchdog(void)
 
 	if (pid && strtoll(pid, NULL, 10) != getpid())
 		return 0;
-	return value > 0 ? value : 0;
+	return greater(value, 0);
 }

@@ -89,7 +89,7 @@ static void put(const char *text, FILE *out)
 
 static const char *failure_word(int64_t failure)
 {
-	static const char *const words[FAILURE_COUNT] = {
+	static const char *const words[] = {
 		[FAILURE_REFUSED] = "connections are refused",
 		[FAILURE_UNREACHABLE] = "it cannot be reached",
 		[FAILURE_TIMEOUT] = "it does not answer in time",
@@ -99,6 +99,7 @@ static const char *failure_word(int64_t failure)
 		[FAILURE_LOOKUP] = "its name cannot be looked up",
 		[FAILURE_STATUS] = "it answers with a failure",
 	};
+	_Static_assert(sizeof(words) / sizeof(*words) == FAILURE_COUNT, "each class has words");
 
 	return failure > 0 && failure < FAILURE_COUNT ? words[failure] : "";
 }

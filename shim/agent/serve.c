@@ -3,9 +3,12 @@
 #include "agent/serve.h"
 
 #include "agent/fleet.h"
+#include "agent/fleet_tell.h"
 #include "agent/page.h"
 
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
 #include <event2/http.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +51,18 @@ static void write_fleet(const struct served *served, FILE *out)
 	fleet_print(served->fleet, out);
 }
 
+/* The time for the reader runs from now on. Else what it took to write the page down, seconds for a
+ * host of many destinations on a busy machine, counts as his, and the page is cut off. */
+static void give_time(struct evhttp_request *request)
+{
+	static const struct timeval whole = { .tv_sec = TIMEOUT };
+	struct bufferevent *connection =
+	    evhttp_connection_get_bufferevent(evhttp_request_get_connection(request));
+
+	event_base_update_cache_time(bufferevent_get_base(connection));
+	bufferevent_set_timeouts(connection, &whole, &whole);
+}
+
 static void answer(struct evhttp_request *request, const struct served *served, const char *type,
                    void (*write)(const struct served *, FILE *))
 {
@@ -75,6 +90,7 @@ static void answer(struct evhttp_request *request, const struct served *served, 
 	evhttp_add_header(headers, "Content-Security-Policy",
 	                  "default-src 'none'; style-src 'unsafe-inline'; script-src "
 	                  "'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'");
+	give_time(request);
 	evhttp_send_reply(request, HTTP_OK, "OK", body);
 out:
 	if (out)

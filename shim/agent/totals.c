@@ -7,13 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The stack is our own here, unlike in the shim. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
 #define FIRST_ROOM    256  /* a power of two, as every room is */
 #define LONGEST_ROUND 7200 /* s */
+
+/* Rounds for which a region may stay unread: with no descriptor or memory free, or its process in
+ * an execve. One that is forgotten sooner would be counted whole once more, as the work of a
+ * moment. */
+#define MISSED 10
+
+#define MASK_BITS  64
+#define MASK_WORDS ((TOTALS_VALUES + MASK_BITS - 1) / MASK_BITS)
+
+/* Those that are not 0, in the order of their places: of a hundred and more, a destination counts a
+ * dozen. */
+struct packed {
+	uint64_t mask[MASK_WORDS]; /* a bit for each place that is here */
+	int64_t values[];
+};
 
 struct last {
 	uint64_t key; /* 0: free */
 	uint64_t round;
-	int64_t values[TOTALS_VALUES];
+	struct packed *values; /* NULL: all 0 */
 };
 
 bool totals_start(struct totals *totals, size_t most)
@@ -38,6 +56,8 @@ bool totals_start(struct totals *totals, size_t most)
 
 void totals_end(struct totals *totals)
 {
+	for (size_t i = 0; totals->last && i < totals->last_room; i++)
+		free(totals->last[i].values);
 	free(totals->series);
 	free(totals->last);
 	free(totals->places);
@@ -64,7 +84,12 @@ static struct last *place_of(struct last *table, size_t room, uint64_t key)
 	return &table[at];
 }
 
-/* Into a table of its size anew, without what did not come in this round if stale is false. */
+static bool is_gone(const struct totals *totals, const struct last *one)
+{
+	return totals->round - one->round > MISSED;
+}
+
+/* Into a table of its size anew, without those that are gone if stale is false. */
 static bool rebuild(struct totals *totals, size_t room, bool stale)
 {
 	struct last *table = calloc(room, sizeof(*table));
@@ -75,8 +100,10 @@ static bool rebuild(struct totals *totals, size_t room, bool stale)
 	for (size_t i = 0; i < totals->last_room; i++) {
 		const struct last *one = &totals->last[i];
 
-		if (one->key == 0 || (!stale && one->round != totals->round))
+		if (one->key == 0 || (!stale && is_gone(totals, one))) {
+			free(one->values);
 			continue;
+		}
 		*place_of(table, room, one->key) = *one;
 		totals->last_count++;
 	}
@@ -155,7 +182,7 @@ void totals_finish(struct totals *totals, double now)
 	}
 	totals->finished = now;
 	for (size_t i = 0; i < totals->last_room; i++)
-		live += totals->last[i].key != 0 && totals->last[i].round == totals->round;
+		live += totals->last[i].key != 0 && !is_gone(totals, &totals->last[i]);
 	while (room < 2 * live)
 		room *= 2;
 	if (live != totals->last_count)
@@ -176,6 +203,41 @@ static struct last *last_of(struct totals *totals, uint64_t key)
 		totals->last_count++;
 	}
 	return one;
+}
+
+static void unpack(const struct packed *packed, int64_t values[TOTALS_VALUES])
+{
+	const int64_t *next = packed ? packed->values : NULL;
+
+	for (size_t i = 0; i < TOTALS_VALUES; i++)
+		values[i] =
+		    packed && packed->mask[i / MASK_BITS] >> i % MASK_BITS & 1 ? *next++ : 0;
+}
+
+/* False: no memory, and what was there stays. */
+static bool pack(struct packed **packed, const int64_t values[TOTALS_VALUES])
+{
+	uint64_t mask[MASK_WORDS] = { 0 };
+	size_t count = 0;
+	int64_t *next;
+
+	for (size_t i = 0; i < TOTALS_VALUES; i++) {
+		mask[i / MASK_BITS] |= (uint64_t)(values[i] != 0) << i % MASK_BITS;
+		count += values[i] != 0;
+	}
+	if (!*packed || memcmp((*packed)->mask, mask, sizeof(mask)) != 0) {
+		struct packed *room = realloc(*packed, sizeof(*room) + count * sizeof(int64_t));
+
+		if (!room)
+			return false;
+		*packed = room;
+		memcpy(room->mask, mask, sizeof(mask));
+	}
+	next = (*packed)->values;
+	for (size_t i = 0; i < TOTALS_VALUES; i++)
+		if (values[i] != 0)
+			*next++ = values[i];
+	return true;
 }
 
 /* Into zeroes. */
@@ -209,20 +271,14 @@ static struct series *series_of(struct totals *totals, const char *program, cons
 	return series;
 }
 
-static void add(int64_t *sum, int64_t value)
-{
-	if (__builtin_add_overflow(*sum, value > 0 ? value : 0, sum))
-		*sum = INT64_MAX;
-}
-
 static void note_state(struct series *series, const struct destination *destination)
 {
 	uint64_t holding = (uint64_t)LOAD(destination->budget.bucket.holding);
 	int64_t capacity = (int64_t)(holding >> 32), tokens = (int32_t)(holding & UINT32_MAX);
 
 	if (holding != 0) {
-		add(&series->tokens, lesser(tokens, capacity));
-		add(&series->capacity, capacity);
+		add_to(&series->tokens, lesser(tokens, capacity));
+		add_to(&series->capacity, capacity);
 	}
 	series->processes++;
 	series->last_failure = LOAD(destination->last_failure);
@@ -233,6 +289,7 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 {
 	const cell64 *now = (const cell64 *)&destination->tally;
 	char name[REGION_NAME + 1] = "", policy[REGION_LABEL + 1] = "";
+	int64_t before[TOTALS_VALUES], values[TOTALS_VALUES];
 	struct series *series;
 	struct last *last;
 	uint64_t key;
@@ -244,16 +301,19 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 		  name, strlen(name)) |
 	      1;
 	series = series_of(totals, program, name, policy);
-	note_state(series, destination);
 	last = last_of(totals, key);
+	if (!last || last->round != totals->round)
+		note_state(series, destination);
 	if (!last)
 		return;
 	last->round = totals->round;
-	for (size_t i = 0; i < TOTALS_VALUES; i++) {
-		int64_t value = greater(LOAD(now[i]), 0);
-
+	for (size_t i = 0; i < TOTALS_VALUES; i++)
+		values[i] = greater(LOAD(now[i]), 0);
+	unpack(last->values, before);
+	if (!pack(&last->values, values))
+		return;
+	for (size_t i = 0; i < TOTALS_VALUES; i++)
 		/* A slot that was given away and taken again begins anew. */
-		add(&series->values[i], value >= last->values[i] ? value - last->values[i] : value);
-		last->values[i] = value;
-	}
+		add_to(&series->values[i],
+		       values[i] >= before[i] ? values[i] - before[i] : values[i]);
 }

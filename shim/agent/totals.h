@@ -61,13 +61,14 @@ struct totals {
 bool totals_start(struct totals *totals, size_t most);
 void totals_end(struct totals *totals);
 
-/* A round over all regions begins; those that do not come in it are forgotten at its end. Rounds
- * come when they are asked for as well: now, in s, tells how much time each stands for. */
+/* A round over all regions begins; at its end those are forgotten that came in none of the last
+ * ten, for one may not be readable for a while. Rounds come when they are asked for as well: now,
+ * in s, tells how much time each stands for. */
 void totals_begin(struct totals *totals);
 void totals_finish(struct totals *totals, double now);
 
-/* What was read of one destination. region: tells this region from all others, for as long as it
- * exists; slot: of the destination. Numbers below 0 count as 0. */
+/* What was read of one destination, once in a round or more. region: tells this region from all
+ * others, for as long as it exists; slot: of the destination. Numbers below 0 count as 0. */
 void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const char *program,
                 const struct destination *destination);
 

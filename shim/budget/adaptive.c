@@ -33,14 +33,14 @@ static int64_t adaptive_wait(const struct account *account, int64_t cost, int64_
 {
 	int64_t window = account->policy->window;
 
-	for (int later = 0;; later++) {
-		int64_t turn = slices_until(window, later, now);
+	for (int n = 0;; n++) {
+		int64_t turn = slices_until(window, n, now);
 		struct bucket_rule rule =
 		    rule_at(account, now > INT64_MAX - turn ? now : now + turn);
 		int64_t needs = tokens_wait(account, &rule, cost, now);
 
-		if (later > SLICES || needs < slices_until(window, later + 1, now))
-			return needs > turn ? needs : turn;
+		if (n > SLICES || needs < slices_until(window, n + 1, now))
+			return greater(needs, turn);
 	}
 }
 
@@ -64,5 +64,5 @@ static void adaptive_note(const struct account *account, enum event_kind kind, i
 }
 
 const struct strategy_calls strategy_adaptive = {
-	adaptive_wait, adaptive_take, tokens_give_back, adaptive_note, tokens_level,
+	adaptive_wait, adaptive_take, tokens_refund, adaptive_note, tokens_level,
 };

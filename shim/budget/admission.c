@@ -17,7 +17,7 @@ static struct bucket_rule bucket_rule(const struct admission_rule *rule)
 struct admission *admission_find(struct admission *of, int n, int64_t key)
 {
 	for (int i = 0; i < n; i++) {
-		int64_t seen = atomic_load_explicit(&of[i].key, memory_order_relaxed);
+		int64_t seen = LOAD(of[i].key);
 
 		if (seen == 0)
 			atomic_compare_exchange_strong(&of[i].key, &seen, key);

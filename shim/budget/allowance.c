@@ -18,10 +18,25 @@
 #define FRESH 10
 #define OPEN  6
 
+/* Where it is not known what is usual: as many failures in a row are no chance, or half of what was
+ * answered in the window, if that is more. Where nine in ten fail it is one run in twenty-four. */
+#define RUN 30
+
 /* Where what fails does so by itself: attempts for each answer, and failures in a row. One thing
  * that is tried a hundred times a second beside ten others that are answered is within both. */
 #define PER_ANSWER_MIXED 20
 #define OPEN_MIXED       30
+
+/* Of work that is bounded: attempts for each answer, once that many were answered; and as many
+ * failures in a row as may be chance where so few are answered, which for nine in ten is once in
+ * five hundred. */
+#define PER_ANSWER_BOUNDED 20
+#define ANSWERS_BOUNDED    3
+#define CHANCE             6
+#define RUN_BOUNDED        60
+
+/* A port waits so long (TIME_WAIT) until it may be used again towards the same peer. */
+#define PORT_WAITS (60 * NS_PER_S)
 
 /* A moment of the future is a rival's later clock, or garbage: it counts as now. */
 static int64_t age(const cell64 *moment, int64_t now)
@@ -45,23 +60,85 @@ void allowance_answered(struct allowance *allowance, int64_t now)
 		STORE(allowance->watching, 0);
 }
 
-void allowance_failed(struct allowance *allowance, int64_t now)
+/* What went before the last answer came, and has failed since, says nothing of what the destination
+ * did after it: of eight threads whose requests hang six are told in a row. */
+static bool is_since(const struct allowance *allowance, int64_t began, int64_t now)
 {
-	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW) {
-		int64_t before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
-		/* Traffic that has only just begun has no usual. */
-		bool lasts = slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1,
-		                        now) > 0;
+	int64_t answered_at = LOAD(allowance->answered_at);
 
-		STORE(allowance->usual, lasts ? before : 0);
+	return began >= answered_at || answered_at > now;
+}
+
+/* Nothing has failed there for as long as anything counts. */
+static bool is_first(const struct allowance *allowance, int64_t now)
+{
+	return age(&allowance->failed_at, now) > ALLOWANCE_WINDOW;
+}
+
+/* Traffic that has only just begun has no usual. */
+static bool lasts(const struct allowance *allowance, int64_t now)
+{
+	return slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1, now) > 0;
+}
+
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now)
+{
+	int64_t before, known;
+
+	if (!is_first(allowance, now))
+		return;
+	before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
+	if (answered > 0 && before > ALLOWANCE_START)
+		STORE(allowance->answered_at, now);
+	answered = lesser(answered, before - 1);
+	known = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
+	if (known < answered && !lasts(allowance, now))
+		slices_add(&allowance->answers, ALLOWANCE_WINDOW, answered - known, now);
+}
+
+void allowance_failed(struct allowance *allowance, int64_t began, int64_t now)
+{
+	/* Of the first it may not be known: a request on a kept connection has its time only once
+	 * something has failed. */
+	bool first = is_first(allowance, now);
+	bool counts = first || is_since(allowance, began, now);
+
+	if (first) {
+		int64_t before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
+
+		STORE(allowance->usual, lasts(allowance, now) ? before : 0);
 		STORE(allowance->usual_at, now);
-		/* Nobody counts successes while all is well: what went and did not fail was one. */
-		if (before > ALLOWANCE_START)
-			STORE(allowance->answered_at, now);
+		/* Nobody counts successes while all is well: what went and did not fail was one,
+		 * unless it is still on its way. */
+		if (before > ALLOWANCE_START && LOAD(allowance->answered_at) < began)
+			STORE(allowance->answered_at, began);
 	}
 	STORE(allowance->failed_at, now);
 	STORE(allowance->watching, 1);
-	atomic_fetch_add_explicit(&allowance->failed, 1, memory_order_relaxed);
+	if (counts)
+		atomic_fetch_add_explicit(&allowance->failed, 1, memory_order_relaxed);
+}
+
+/* Of one that nobody answers (a one-way sender's) earlier seconds tell: what has only just begun
+ * may fail all at once. */
+static bool has_worked(const struct allowance *allowance, bool answered, int64_t now)
+{
+	return slices_sum(&allowance->tries, ALLOWANCE_WINDOW, answered ? 0 : 1, SLICES - 1, now) >
+	       ALLOWANCE_START;
+}
+
+bool allowance_lacks_port(struct allowance *allowance, bool answered, int64_t now)
+{
+	if (age(&allowance->answered_at, now) < PORT_WAITS)
+		return true;
+	/* Nobody counts successes while all is well; from here on somebody does, so that attempts
+	 * without a port do not speak for themselves. */
+	if (LOAD(allowance->watching) != 0 || age(&allowance->failed_at, now) <= ALLOWANCE_WINDOW ||
+	    !has_worked(allowance, answered, now))
+		return false;
+	STORE(allowance->answered_at, now);
+	STORE(allowance->watching, 1);
+	return true;
 }
 
 /* Attempts in ten seconds that are usual here; 0: not known. */
@@ -82,21 +159,26 @@ static bool is_fresh(const struct allowance *allowance, int64_t now)
 	return age(&allowance->answered_at, now) < NS_PER_S || (failed >= 0 && failed <= FRESH);
 }
 
-static bool answers(const struct allowance *allowance, int64_t most, int64_t now)
+static bool answers(const struct allowance *allowance, int64_t most, int64_t within, int64_t now)
 {
 	int64_t failed = LOAD(allowance->failed);
 
-	return age(&allowance->answered_at, now) < NS_PER_S && failed >= 0 && failed <= most;
+	return age(&allowance->answered_at, now) < within && failed >= 0 && failed <= most;
 }
 
 bool allowance_is_answering(const struct allowance *allowance, int64_t now)
 {
-	return answers(allowance, OPEN, now);
+	return answers(allowance, OPEN, NS_PER_S, now);
 }
 
 bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now)
 {
-	return answers(allowance, OPEN_MIXED, now);
+	return answers(allowance, OPEN_MIXED, NS_PER_S, now);
+}
+
+bool allowance_is_answering_slowly(const struct allowance *allowance, int64_t now)
+{
+	return answers(allowance, OPEN, ALLOWANCE_WINDOW, now);
 }
 
 bool allowance_has_answer(const struct allowance *allowance, int64_t now)
@@ -113,21 +195,38 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now)
 	                    known * OVER_USUAL;
 }
 
-bool allowance_take(struct allowance *allowance, bool mixed, int64_t now)
+/* Failures in a row that may be chance, by what was answered before them. */
+static int64_t chance(int64_t tries, int64_t answers, int64_t failed)
 {
-	int64_t known = usual(allowance, now), tries, answers;
+	return lesser(RUN_BOUNDED, CHANCE * (tries - within(failed, 0, tries)) / answers);
+}
+
+/* As much as is answered. */
+static bool is_answered(const struct allowance *allowance, enum workload workload, int64_t now)
+{
+	int64_t tries = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
+	int64_t answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
+	int64_t failed = LOAD(allowance->failed);
+	int64_t each = PER_ANSWER_UNKNOWN, run = greater(RUN, answers / 2);
+
+	if (workload == WORKLOAD_MIXED)
+		return tries < answers * PER_ANSWER_MIXED;
+	if (usual(allowance, now))
+		return tries < answers * PER_ANSWER;
+	if (workload == WORKLOAD_BOUNDED && answers >= ANSWERS_BOUNDED) {
+		each = PER_ANSWER_BOUNDED;
+		run = greater(run, chance(tries, answers, failed));
+	}
+	return tries < answers * each && failed >= 0 && failed < run;
+}
+
+bool allowance_take(struct allowance *allowance, enum workload workload, int64_t now)
+{
 	int64_t started = LOAD(allowance->started);
 
-	if (is_fresh(allowance, now)) {
-		tries = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
-		answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
-		if (tries < answers * (mixed   ? PER_ANSWER_MIXED
-		                       : known ? PER_ANSWER
-		                               : PER_ANSWER_UNKNOWN))
-			return true;
-		if (allowance_is_usual(allowance, now))
-			return true;
-	}
+	if (is_fresh(allowance, now) &&
+	    (is_answered(allowance, workload, now) || allowance_is_usual(allowance, now)))
+		return true;
 	while (started >= 0 && started < ALLOWANCE_START)
 		if (atomic_compare_exchange_weak_explicit(&allowance->started, &started,
 		                                          started + 1, memory_order_relaxed,

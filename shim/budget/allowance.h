@@ -24,7 +24,7 @@ struct allowance {
 	cell64 watching;       /* a failure is recent: successes are worth counting */
 	cell64 answered_at;    /* the last success that was counted, 0 = none */
 	cell64 failed_at;      /* the last failure, 0 = none */
-	cell64 failed;         /* failures since the last success */
+	cell64 failed;         /* failures of what has begun since the last success */
 	cell64 started;        /* went on the start since the last success */
 	cell64 usual;          /* attempts in the last ten seconds without a failure */
 	cell64 usual_at;       /* when that was */
@@ -36,24 +36,46 @@ static inline void allowance_tried(struct allowance *allowance, int64_t now)
 	slices_count(&allowance->tries, now);
 }
 
-/* An attempt succeeded, or failed. */
+/* Said before a failure is: how many were answered, ever. While nothing fails nobody counts them
+ * here, and where it is not known what is usual they tell how much is answered. */
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now);
+
+/* An attempt succeeded, or failed; the one that failed had begun then. */
 void allowance_answered(struct allowance *allowance, int64_t now);
-void allowance_failed(struct allowance *allowance, int64_t now);
+void allowance_failed(struct allowance *allowance, int64_t began, int64_t now);
 
-/* True if one more attempt of unknown kind may go; it is then counted by allowance_tried(). mixed:
- * nearly all new work is answered, and what fails does so by itself: twenty for each answer. */
-bool allowance_take(struct allowance *allowance, bool mixed, int64_t now);
+/* An attempt found no port of this machine to leave from. True if it says nothing of the
+ * destination, which has answered within the last minute: a port that was used is free again after
+ * so long. One that has not for longer may be out of reach for good (an address of IPv6 where there
+ * is none), and says the same. answered: it has answered at all; where all was well nobody has
+ * counted when. */
+bool allowance_lacks_port(struct allowance *allowance, bool answered, int64_t now);
 
-/* True if one more attempt would keep within the traffic that was usual before it failed. */
+/* What is known of the program's work at a destination. */
+enum workload {
+	WORKLOAD_UNKNOWN,
+	WORKLOAD_BOUNDED, /* it gives each piece up after a few tries: what it asks does not grow */
+	WORKLOAD_MIXED    /* nearly all that is new is answered, and what fails does so by itself */
+};
+
+/* True if one more attempt of unknown kind may go; it is then counted by allowance_tried(). */
+bool allowance_take(struct allowance *allowance, enum workload workload, int64_t now);
+
+/* True if one more attempt would keep within the traffic that was usual before the destination
+ * failed. */
 bool allowance_is_usual(const struct allowance *allowance, int64_t now);
 
 /* True while the destination answers: a success within the last second, and at most six failures
  * since. */
 bool allowance_is_answering(const struct allowance *allowance, int64_t now);
 
-/* The same where one thing is tried in vain beside others that are answered: of its failures many
- * in a row say nothing, at most thirty. */
+/* The same with thirty failures instead of six: where one thing is tried in vain beside others that
+ * are answered, many failures in a row say nothing of the destination. */
 bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now);
+
+/* The same with a success within the window: who starts a process for each try makes few of them in
+ * a second, and six failures are as few as ever. */
+bool allowance_is_answering_slowly(const struct allowance *allowance, int64_t now);
 
 /* True if a success stands within the window. */
 bool allowance_has_answer(const struct allowance *allowance, int64_t now);

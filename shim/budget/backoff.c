@@ -17,9 +17,9 @@ static int64_t random_between(uint64_t *state, int64_t low, int64_t high)
  * grows and the loop ends even from 1 ns. */
 int64_t backoff_ceiling(const struct backoff_rule *rule, int64_t streak)
 {
-	uint64_t cap = rule->cap > 0 ? (uint64_t)rule->cap : 0;
-	uint64_t value = rule->base > 0 ? (uint64_t)rule->base : 0;
-	uint64_t factor = rule->factor > FACTOR_ONE ? (uint64_t)rule->factor : FACTOR_ONE;
+	uint64_t cap = (uint64_t)greater(rule->cap, 0);
+	uint64_t value = (uint64_t)greater(rule->base, 0);
+	uint64_t factor = (uint64_t)greater(rule->factor, FACTOR_ONE);
 
 	if (value == 0 || factor == FACTOR_ONE)
 		streak = 0;
@@ -33,12 +33,10 @@ int64_t backoff_ceiling(const struct backoff_rule *rule, int64_t streak)
 
 static int64_t decorrelated(const struct backoff_rule *rule, int64_t previous, uint64_t *random)
 {
-	int64_t base = rule->base > 0 ? rule->base : 0, high;
+	int64_t base = greater(rule->base, 0), high;
 
-	if (previous > rule->cap)
-		previous = rule->cap; /* corrupted: none above cap is ever drawn */
-	if (previous < base)
-		previous = base;
+	/* Corrupted if above cap: none is ever drawn there. */
+	previous = greater(lesser(previous, rule->cap), base);
 	high = previous > INT64_MAX / 3 ? INT64_MAX : 3 * previous;
 	return random_between(random, base, high);
 }
@@ -46,7 +44,7 @@ static int64_t decorrelated(const struct backoff_rule *rule, int64_t previous, u
 int64_t backoff_delay(const struct backoff_rule *rule, int64_t streak, int64_t previous,
                       uint64_t *random)
 {
-	int64_t min = rule->min > 0 ? rule->min : 0, delay;
+	int64_t min = greater(rule->min, 0), delay;
 
 	switch ((enum jitter)rule->jitter) {
 	case JITTER_NONE:
@@ -64,7 +62,5 @@ int64_t backoff_delay(const struct backoff_rule *rule, int64_t streak, int64_t p
 		delay = random_between(random, min, backoff_ceiling(rule, streak));
 		break;
 	}
-	if (delay > rule->cap)
-		delay = rule->cap;
-	return delay < min ? min : delay;
+	return greater(lesser(delay, rule->cap), min);
 }

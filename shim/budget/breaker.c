@@ -86,7 +86,7 @@ int64_t breaker_wait(struct breaker *breaker, const struct breaker_rule *rule, i
 		return 0;
 	case OPEN:
 		left = open_left(breaker, rule, seen, now);
-		return left > 0 ? left : 0;
+		return greater(left, 0);
 	default:
 		return has_room(breaker, rule, 1, now)
 		           ? 0

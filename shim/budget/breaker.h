@@ -62,10 +62,10 @@ enum breaker_change breaker_succeeded(struct breaker *breaker, const struct brea
 
 static inline bool breaker_is_closed(const struct breaker *breaker)
 {
-	return (atomic_load_explicit(&breaker->state, memory_order_relaxed) & 3) == 0;
+	return (LOAD(breaker->state) & 3) == 0;
 }
 
-/* True while it holds attempts back, first tries too. Reads only. */
+/* True while it throttles, first tries too. Reads only. */
 static inline bool breaker_not_closed(const struct breaker *breaker,
                                       const struct breaker_rule *rule)
 {
@@ -76,8 +76,7 @@ static inline bool breaker_not_closed(const struct breaker *breaker,
 static inline bool breaker_counts_success(const struct breaker *breaker,
                                           const struct breaker_rule *rule)
 {
-	return rule->on &&
-	       (rule->rate > 0 || atomic_load_explicit(&breaker->state, memory_order_relaxed) != 0);
+	return rule->on && (rule->rate > 0 || LOAD(breaker->state) != 0);
 }
 
 #endif

@@ -22,7 +22,7 @@
 
 static uint64_t clamp(int64_t value, int64_t low, int64_t high)
 {
-	return (uint64_t)(value < low ? low : value > high ? high : value);
+	return (uint64_t)within(value, low, high);
 }
 
 static uint64_t capacity_of(const struct bucket_rule *rule)
@@ -87,11 +87,10 @@ static uint64_t floor_paid(uint64_t at, uint64_t floor)
 
 static void refill(struct bucket *bucket, const struct bucket_rule *rule, int64_t now)
 {
-	int64_t seen = atomic_load_explicit(&bucket->refilled, memory_order_relaxed);
+	int64_t seen = LOAD(bucket->refilled);
 	uint64_t floor = clamp(rule->floor, 0, BUCKET_FLOOR_MAX), gained = 0;
 
-	if (now < 1)
-		now = 1;
+	now = greater(now, 1);
 	if (seen > 0 && seen <= now) {
 		gained = floor_paid((uint64_t)now, floor) - floor_paid((uint64_t)seen, floor);
 		if (gained == 0 && floor > 0)
@@ -109,15 +108,13 @@ void bucket_start(struct bucket *bucket, const struct bucket_rule *rule, int64_t
 {
 	uint64_t capacity = capacity_of(rule);
 
-	atomic_store_explicit(&bucket->refilled, now < 1 ? 1 : now, memory_order_relaxed);
-	atomic_store_explicit(&bucket->holding, packed(capacity, share_of(capacity, rule->start)),
-	                      memory_order_relaxed);
+	STORE(bucket->refilled, greater(now, 1));
+	STORE(bucket->holding, packed(capacity, share_of(capacity, rule->start)));
 }
 
 int64_t bucket_peek(const struct bucket *bucket, const struct bucket_rule *rule)
 {
-	return (int64_t)tokens_in(atomic_load_explicit(&bucket->holding, memory_order_relaxed),
-	                          rule);
+	return (int64_t)tokens_in(LOAD(bucket->holding), rule);
 }
 
 int64_t bucket_level(struct bucket *bucket, const struct bucket_rule *rule, int64_t now)
@@ -133,7 +130,7 @@ int64_t bucket_withdraw(struct bucket *bucket, const struct bucket_rule *rule, i
 	int64_t seen;
 
 	refill(bucket, rule, now);
-	seen = atomic_load_explicit(&bucket->holding, memory_order_relaxed);
+	seen = LOAD(bucket->holding);
 	do {
 		tokens = tokens_in(seen, rule);
 		if (tokens < reserve + price)
@@ -145,7 +142,7 @@ int64_t bucket_withdraw(struct bucket *bucket, const struct bucket_rule *rule, i
 void bucket_deposit(struct bucket *bucket, const struct bucket_rule *rule, int64_t mt)
 {
 	uint64_t capacity = capacity_of(rule), gain = clamp(mt, 0, BUCKET_CAPACITY_MAX);
-	int64_t seen = atomic_load_explicit(&bucket->holding, memory_order_relaxed), next;
+	int64_t seen = LOAD(bucket->holding), next;
 
 	do {
 		uint64_t tokens = tokens_in(seen, rule) + gain;
@@ -162,7 +159,7 @@ void bucket_drain(struct bucket *bucket, const struct bucket_rule *rule, int64_t
 	int64_t seen, next;
 
 	refill(bucket, rule, now);
-	seen = atomic_load_explicit(&bucket->holding, memory_order_relaxed);
+	seen = LOAD(bucket->holding);
 	do {
 		uint64_t tokens = tokens_in(seen, rule);
 
@@ -176,25 +173,24 @@ int64_t bucket_wait(struct bucket *bucket, const struct bucket_rule *rule, int64
 	uint64_t floor = clamp(rule->floor, 0, BUCKET_FLOOR_MAX);
 	uint64_t wanted = reserve_of(rule) + price_of(rule, cost);
 	uint64_t tokens = (uint64_t)bucket_level(bucket, rule, now);
-	uint64_t paid, within;
+	uint64_t paid, in_second;
 	int64_t refilled, wait;
 
 	if (tokens >= wanted)
 		return 0;
 	if (floor == 0)
 		return INT64_MAX;
-	refilled = atomic_load_explicit(&bucket->refilled, memory_order_relaxed);
-	if (now < 1)
-		now = 1;
+	refilled = LOAD(bucket->refilled);
+	now = greater(now, 1);
 	if (refilled < 1 || refilled - now > LATE_AT_MOST)
 		refilled = now; /* corrupted since bucket_level() */
 
 	/* The inverse of floor_paid(), counted from the second that `refilled` lies in. */
-	within = (uint64_t)(refilled % NS_PER_S);
-	paid = within * floor / NS_PER_S + wanted - tokens;
-	wait = (int64_t)((paid * NS_PER_S + floor - 1) / floor - within);
+	in_second = (uint64_t)(refilled % NS_PER_S);
+	paid = in_second * floor / NS_PER_S + wanted - tokens;
+	wait = (int64_t)((paid * NS_PER_S + floor - 1) / floor - in_second);
 
 	/* Short of overflow: refilled - now lies within LATE_AT_MOST, or is an age to take off. */
 	wait += refilled - now;
-	return wait > 0 ? wait : 0;
+	return greater(wait, 0);
 }

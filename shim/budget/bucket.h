@@ -61,7 +61,7 @@ int64_t bucket_wait(struct bucket *bucket, const struct bucket_rule *rule, int64
  * path. */
 static inline bool bucket_full(const struct bucket *bucket, const struct bucket_rule *rule)
 {
-	uint64_t cell = (uint64_t)atomic_load_explicit(&bucket->holding, memory_order_relaxed);
+	uint64_t cell = (uint64_t)LOAD(bucket->holding);
 
 	/* Full stays full when the capacity changes, so the rule's own need not be asked. */
 	return rule->earn <= 0 || (cell != 0 && (cell & UINT32_MAX) >= cell >> 32);

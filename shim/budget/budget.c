@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Composes a destination's budget, as its strategy decides, with the process-wide one.
+ * Composes a destination's budget, as its strategy decides, with the process-wide one: what lets a
+ * retry go, and takes what that costs.
  *
  * The cells are not changed together, and need not be: tokens keep their own sums (bucket.c), the
  * streak and the probe are each decided by one compare-and-swap, and the rest are hints whose worst
@@ -9,52 +10,11 @@
  */
 #include "budget/budget.h"
 
+#include "budget/budget_wait.h"
 #include "budget/gate.h"
 #include "budget/leased.h"
 #include "budget/strategy.h"
 #include "sys/cell.h"
-
-/*
- * ns until the probe falls due, counted from the admission in *last. An admission in the future is
- * one that a rival made with a clock read later than ours, or a corrupted word; both count as made
- * now, and the cell is mended, so that a wild value delays the probe by one interval and no more.
- */
-static int64_t probe_wait(const struct account *account, int64_t now, int64_t *last)
-{
-	int64_t probe = greater(account->policy->probe, 1);
-
-	if (account->policy->leased)
-		return leased_override_wait(account, now);
-	*last = LOAD(account->budget->admitted_at);
-	if (*last < 1)
-		return 0;
-	if (*last > now) {
-		cell_swap(&account->budget->admitted_at, *last, now);
-		return probe;
-	}
-	return greater(probe - (now - *last), 0);
-}
-
-bool budget_is_barred(const struct account *account)
-{
-	int64_t most = account->policy->max_attempts;
-
-	return LOAD(account->budget->barred) != 0 ||
-	       (most > 0 && LOAD(account->budget->streak) >= most);
-}
-
-/* ns until both budgets can pay, whatever the probe says. */
-static int64_t budgets_wait(const struct account *account, int64_t cost, int64_t now)
-{
-	int64_t probe =
-	    account->policy->leased && cost > 0 ? leased_probe_wait(account, now) : INT64_MAX;
-
-	if (budget_is_barred(account))
-		return probe;
-	return lesser(probe,
-	              greater(strategy_of(account->policy)->wait(account, cost, now),
-	                      bucket_wait(account->process, account->process_rule, cost, now)));
-}
 
 static bool pay(const struct account *account, int64_t cost, int64_t now)
 {
@@ -68,8 +28,26 @@ static bool pay(const struct account *account, int64_t cost, int64_t now)
 		return false;
 	if (bucket_withdraw(account->process, account->process_rule, cost, now) >= 0)
 		return true;
-	strategy->give_back(account, taken, false);
+	strategy->refund(account, taken, false);
 	return false;
+}
+
+/* The failure that begins a streak may have been the only one: where somebody is there, its repeat
+ * needs the destination's token alone, once in `probe`. A crawler that meets hundreds of dead hosts
+ * has emptied the process's, and would lose what fails once at hosts that are well. */
+static bool pay_alone(const struct account *account, int64_t cost, int64_t now)
+{
+	cell64 *cell = &account->budget->alone_at;
+	int64_t last = LOAD(*cell);
+
+	if (LOAD(account->budget->streak) != 1 ||
+	    !(account->is_met || LOAD(account->budget->allowance.answered_at) > 0) ||
+	    account->policy->leased || budget_is_barred(account) ||
+	    (last > 0 && last <= now && now - last < greater(account->policy->probe, 1)) ||
+	    strategy_of(account->policy)->wait(account, cost, now) > 0)
+		return false;
+	return cell_swap(cell, last, now) &&
+	       strategy_of(account->policy)->take(account, cost, now) >= 0;
 }
 
 int64_t budget_cost(const struct policy *policy, enum failure answered)
@@ -80,68 +58,6 @@ int64_t budget_cost(const struct policy *policy, enum failure answered)
 void budget_tell_first_try(const struct account *account, int64_t now)
 {
 	strategy_of(account->policy)->note(account, NOTE_FIRST_TRY, 0, now);
-}
-
-int64_t budget_level(const struct account *account, int64_t now, int64_t *limit)
-{
-	return strategy_of(account->policy)->level(account, budget_moment(now), limit);
-}
-
-int64_t budget_token_wait(const struct account *account, int64_t cost, int64_t now)
-{
-	int64_t last;
-
-	now = budget_moment(now);
-	return lesser(budgets_wait(account, cost, now), probe_wait(account, now, &last));
-}
-
-/*
- * ns until the moment that the server asked for, as far as the policy obeys it. One further off
- * than that comes from a longer cap before a reload, or from a corrupted word, and is moved up: cut
- * only, it would be as far off the next time, and nothing would ever go again.
- */
-static int64_t asked_left(const struct account *account, int64_t now)
-{
-	int64_t until = LOAD(account->budget->not_before);
-	int64_t cap = greater(account->policy->retry_after_cap, 0);
-	int64_t asked = LOAD(account->budget->asked);
-
-	if (until <= now || cap == 0)
-		return 0;
-	if (until > later(now, cap)) {
-		cell_swap(&account->budget->not_before, until, later(now, cap));
-		until = later(now, cap);
-	}
-	if (account->answers > 0 && asked > 0)
-		until = lesser(until, later(account->answers, lesser(asked, cap)));
-	return greater(until - now, 0);
-}
-
-int64_t budget_asked_wait(const struct account *account, int64_t now)
-{
-	if (account->may_be_other || LOAD(account->budget->streak) <= 0)
-		return 0;
-	return asked_left(account, budget_moment(now));
-}
-
-bool budget_is_invited(const struct account *account, int64_t now)
-{
-	int64_t asked = LOAD(account->budget->asked);
-
-	return asked > 0 && account->answers > 0 && !budget_is_barred(account) &&
-	       account->policy->retry_after_cap > 0 && now >= later(account->answers, asked);
-}
-
-int64_t budget_due(const struct account *account, int64_t cost, int64_t now)
-{
-	int64_t due = 0, last;
-
-	now = budget_moment(now);
-	if (LOAD(account->budget->streak) > 0)
-		due = gate_left(account, now);
-	due = greater(due, budgets_wait(account, cost, now));
-	return greater(lesser(due, probe_wait(account, now, &last)),
-	               budget_asked_wait(account, now));
 }
 
 /* Of those who come when it falls due one gets it. */
@@ -155,7 +71,7 @@ static bool take_probe(const struct account *account, int64_t now)
 		STORE(account->budget->admitted_at, now);
 		return true;
 	}
-	return probe_wait(account, now, &last) == 0 &&
+	return budget_probe_wait(account, now, &last) == 0 &&
 	       cell_swap(&account->budget->admitted_at, last, now);
 }
 
@@ -166,9 +82,13 @@ enum verdict budget_admit(const struct account *account, int64_t cost, int64_t n
 	now = budget_moment(now);
 	if (pay(account, cost, now)) {
 		STORE(account->budget->admitted_at, now);
+	} else if (pay_alone(account, cost, now)) {
+		STORE(account->budget->admitted_at, now);
+		verdict = ADMITTED_PROBE;
 	} else {
 		if (!take_probe(account, now))
 			return REFUSED;
+		STORE(account->budget->alone_at, now);
 		verdict = ADMITTED_PROBE;
 	}
 	gate_used(account, now);
@@ -190,7 +110,8 @@ static bool is_rare(const struct account *account, int64_t now)
 	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
 }
 
-static enum verdict admit_free(const struct account *account, int64_t now)
+/* Lets a retry go without a token; it uses up the gate as one that has paid does. */
+static enum verdict admit_as_probe(const struct account *account, int64_t now)
 {
 	STORE(account->budget->admitted_at, now);
 	gate_used(account, now);
@@ -198,7 +119,7 @@ static enum verdict admit_free(const struct account *account, int64_t now)
 	return ADMITTED_PROBE;
 }
 
-enum verdict budget_let(const struct account *account, int64_t now)
+enum verdict budget_admit_free(const struct account *account, int64_t now)
 {
 	now = budget_moment(now);
 	STORE(account->budget->admitted_at, now);
@@ -224,8 +145,9 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 	if (answers || !gate_is_kept(account))
 		return budget_admit(account, cost, now);
 	if (gate_left(account, now) > 0)
-		return probe_wait(account, now, &last) > 0 ? REFUSED
-		                                           : budget_admit(account, cost, now);
+		return budget_probe_wait(account, now, &last) > 0
+		           ? REFUSED
+		           : budget_admit(account, cost, now);
 	/* Who finds nothing to pay with leaves the gate as it is: a lease may come any moment, and
 	 * hosts that all wait for the same gate would come at once when it does. */
 	if (account->policy->leased && budget_token_wait(account, cost, now) > 0)
@@ -235,7 +157,7 @@ static enum verdict verdict_of_gate(const struct account *account, int64_t cost,
 	if (due > 0 && !account->policy->leased && !budget_is_barred(account) &&
 	    (allowance_has_answer(&budget->allowance, now) ||
 	     is_crowds_turn(account, admitted, now)))
-		return admit_free(account, now);
+		return admit_as_probe(account, now);
 	return budget_admit(account, cost, now);
 }
 
@@ -247,10 +169,10 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 
 	now = budget_moment(now);
 	rare = is_rare(account, now);
-	if (budget_asked_wait(account, now) > 0)
+	if (budget_retry_after_wait(account, now) > 0)
 		return REFUSED;
 	if (rare)
-		return admit_free(account, now);
+		return admit_as_probe(account, now);
 	answers = LOAD(budget->streak) <= 0 || allowance_is_answering(&budget->allowance, now);
 	/* Of an answer elsewhere in the fleet: the gate opens, by the ramp, and tokens are paid. */
 	heard = account->policy->leased && !answers && leased_has_news(account, now);
@@ -258,16 +180,19 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 		ramp_begin(&budget->ramp, true, now);
 	if (ramp_is_on(&budget->ramp, now) && !budget_is_barred(account)) {
 		if (heard)
-			return budgets_wait(account, cost, now) == 0 &&
+			return budget_pay_wait(account, cost, now) == 0 &&
 			               ramp_take(&budget->ramp, now)
 			           ? budget_admit(account, cost, now)
 			           : REFUSED;
 		if (answers)
 			return allowance_is_usual(&budget->allowance, now) ||
 			               ramp_take(&budget->ramp, now)
-			           ? budget_let(account, now)
+			           ? budget_admit_free(account, now)
 			           : REFUSED;
 		ramp_stop(&budget->ramp, now);
+		/* A success in between saw it under way, and nobody would begin it anew. */
+		if (LOAD_ORDERED(budget->streak) <= 0)
+			ramp_begin(&budget->ramp, true, now);
 	}
 	verdict = verdict_of_gate(account, cost, answers || heard, now);
 	if (verdict == REFUSED && !answers)
@@ -275,71 +200,25 @@ enum verdict budget_verdict(const struct account *account, int64_t cost, int64_t
 	return verdict;
 }
 
-static struct bucket_rule rate_rule(const struct policy *policy)
-{
-	return (struct bucket_rule) { .capacity = greater(policy->burst, MT_PER_TOKEN),
-		                      .floor = policy->rate,
-		                      .start = PPM_WHOLE };
-}
-
-int64_t budget_rate_wait(const struct account *account, int64_t now)
-{
-	struct bucket_rule rule = rate_rule(account->policy);
-
-	return bucket_wait(&account->budget->rate, &rule, MT_PER_TOKEN, budget_moment(now));
-}
-
-bool budget_keeps_rate(const struct account *account, int64_t now)
-{
-	struct bucket_rule rule = rate_rule(account->policy);
-
-	return account->policy->rate <= 0 || bucket_withdraw(&account->budget->rate, &rule,
-	                                                     MT_PER_TOKEN, budget_moment(now)) >= 0;
-}
-
-int budget_is_exhausted(const struct account *account, int64_t cost, int64_t now)
-{
-	int exhausted = 0;
-
-	now = budget_moment(now);
-	if (budget_is_barred(account) || strategy_of(account->policy)->wait(account, cost, now) > 0)
-		exhausted |= EXHAUSTED_OWN;
-	if (bucket_wait(account->process, account->process_rule, cost, now) > 0)
-		exhausted |= EXHAUSTED_PROCESS;
-	return exhausted;
-}
-
-/* The capacity as the bucket clamps it, whatever the file says. */
-static bool is_full(struct bucket *bucket, const struct bucket_rule *rule, int64_t now)
-{
-	int64_t capacity = lesser(greater(rule->capacity, 1), BUCKET_CAPACITY_MAX);
-
-	return bucket_level(bucket, rule, now) >= capacity;
-}
-
-bool budget_is_refilled(const struct account *account, int exhausted, int64_t now)
-{
-	int64_t limit, level;
-
-	now = budget_moment(now);
-	if (exhausted & EXHAUSTED_PROCESS && !is_full(account->process, account->process_rule, now))
-		return false;
-	level = budget_level(account, now, &limit);
-	/* Bits that are none of ours are of a corrupted word: it is no reason to wait for ever. */
-	return !(exhausted & EXHAUSTED_OWN) || (level >= limit && !budget_is_barred(account));
-}
-
-bool budget_unclear(const struct account *account, bool mixed, int64_t now)
+bool budget_unclear(const struct account *account, enum workload workload, int64_t now)
 {
 	now = budget_moment(now);
 	/* The start that each host has without an answer adds up over a fleet. */
 	if (account->policy->leased && !allowance_has_answer(&account->budget->allowance, now))
 		return false;
-	return allowance_take(&account->budget->allowance, mixed, now);
+	return allowance_take(&account->budget->allowance, workload, now);
 }
 
-void budget_refund(const struct account *account, int64_t cost)
+enum budget_source budget_source(const struct account *account, int64_t now)
 {
-	strategy_of(account->policy)->give_back(account, cost, true);
+	if (!account->policy->leased)
+		return SOURCE_OWN;
+	return leased_lives(account, budget_moment(now)) ? SOURCE_LEASE : SOURCE_RESERVE;
+}
+
+void budget_refund(const struct account *account, int64_t cost, enum budget_source source)
+{
+	if (source != SOURCE_RESERVE)
+		strategy_of(account->policy)->refund(account, cost, true);
 	bucket_deposit(account->process, account->process_rule, cost);
 }

@@ -78,7 +78,7 @@ static int64_t concurrency_take(const struct account *account, int64_t cost, int
 	return 1;
 }
 
-static void concurrency_give_back(const struct account *account, int64_t mt, bool goes)
+static void concurrency_refund(const struct account *account, int64_t mt, bool goes)
 {
 	(void)mt;
 	if (!goes)
@@ -110,10 +110,9 @@ static int64_t concurrency_level(const struct account *account, int64_t now, int
 
 	*limit = limit_of(account->policy, slices_within(&budget->requests, window, now) + 1);
 	left = *limit - slices_covering(&budget->spent, window, now) * MT_PER_TOKEN;
-	return left > 0 ? left : 0;
+	return greater(left, 0);
 }
 
 const struct strategy_calls strategy_concurrency = {
-	concurrency_wait, concurrency_take,  concurrency_give_back,
-	concurrency_note, concurrency_level,
+	concurrency_wait, concurrency_take, concurrency_refund, concurrency_note, concurrency_level,
 };

@@ -9,12 +9,12 @@
 #define SECOND_BITS 24
 #define SECOND_MASK ((INT64_C(1) << SECOND_BITS) - 1)
 
-static int64_t count_of(int64_t word)
+static int64_t count_now(int64_t word)
 {
 	return word & COUNT_MASK;
 }
 
-static int64_t before_of(int64_t word)
+static int64_t count_before(int64_t word)
 {
 	return word >> COUNT_BITS & COUNT_MASK;
 }
@@ -26,7 +26,7 @@ static int64_t word_at(int64_t word, int64_t now)
 	int64_t age = (second - (word >> 2 * COUNT_BITS)) & SECOND_MASK;
 	int64_t counts = age == 0 || age == SECOND_MASK
 	                     ? word & ((INT64_C(1) << 2 * COUNT_BITS) - 1)
-	                 : age == 1 ? count_of(word) << COUNT_BITS
+	                 : age == 1 ? count_now(word) << COUNT_BITS
 	                            : 0;
 
 	if (age == SECOND_MASK)
@@ -40,7 +40,7 @@ void crowd_refused(cell64 *crowd, int64_t now)
 
 	do {
 		next = word_at(word, now);
-		if (count_of(next) < COUNT_MASK)
+		if (count_now(next) < COUNT_MASK)
 			next++;
 	} while (!atomic_compare_exchange_weak_explicit(crowd, &word, next, memory_order_relaxed,
 	                                                memory_order_relaxed));
@@ -50,5 +50,5 @@ int64_t crowd_size(const cell64 *crowd, int64_t now)
 {
 	int64_t word = word_at(LOAD(*crowd), now);
 
-	return within(greater(before_of(word), count_of(word)) / CROWD_EACH, 1, CROWD_MOST);
+	return within(greater(count_before(word), count_now(word)) / CROWD_EACH, 1, CROWD_MOST);
 }

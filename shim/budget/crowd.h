@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How many ask for a destination that fails, where many processes share its budget. A budget's
- * longest delay is meant for one program: what it spares the server is no more than that program's
- * tries. A crowd shares one probe at a time, and all of it waits for that one; probed so many times
- * more often, each of them still costs the server less than one program alone does.
+ * longest delay is meant for one program, to spare the server that program's tries. A crowd has one
+ * probe at a time, for which all of its members wait. So the delay of a crowd of n is cut to its
+ * n-th part: n times as many probes of all together, which is still less for each member than one
+ * program alone costs the server.
  *
  * One word, decided by compare-and-swap. All functions: thread-safe, async-signal-safe, pure. Times
  * in ns. All-zero is valid, as is any bit pattern; a death at any instruction loses one count.

@@ -18,12 +18,13 @@ int64_t gate_streak_age(const struct account *account, int64_t now);
 /* False if the policy has no backoff: tokens alone decide then, also among rivals of one moment. */
 bool gate_is_kept(const struct account *account);
 
-/* ns until it opens, 0 = it is open. One further off than any delay that the policy draws is moved
- * up: a caller that cannot wait would else be throttled until the probe. */
+/* ns until it opens, 0 = it is open. A moment further off than any delay that the policy draws (of
+ * a reload, or corrupted) is moved up: a caller that cannot wait would else be throttled until the
+ * probe. */
 int64_t gate_left(const struct account *account, int64_t now);
 
-/* True for one of those who come when the gate that stood until `due` opens. It leaves a gate
- * behind as gate_used() does. */
+/* Of those who come when the gate that stood until `due` opens, true for exactly one. It leaves a
+ * gate behind as gate_used() does. */
 bool gate_enter(const struct account *account, int64_t due, int64_t now);
 
 /* A repeat goes: while the streak lasts the next may go half a ceiling (the mean of full jitter)

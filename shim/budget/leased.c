@@ -118,14 +118,12 @@ static int64_t share_wait(const struct share *share)
 	return share->is_due ? 0 : share->wait >= PERIOD_MOST / 2 ? INT64_MAX : share->wait;
 }
 
-enum budget_source budget_source(const struct account *account, int64_t now)
+bool leased_lives(const struct account *account, int64_t now)
 {
 	struct lease_view view;
 
-	if (!account->policy->leased)
-		return SOURCE_OWN;
-	read_lease(account, budget_moment(now), &view);
-	return view.lives ? SOURCE_LEASE : SOURCE_RESERVE;
+	read_lease(account, now, &view);
+	return view.lives;
 }
 
 bool leased_probe(const struct account *account, int64_t now)
@@ -204,10 +202,10 @@ static int64_t take(const struct account *account, int64_t cost, int64_t now)
 		return lease_spend(&account->budget->lease, account->policy->label, MT_PER_TOKEN,
 		                   boot_of(account, now));
 	look_reserve(account, &view, now, &share);
-	return take_share(&share) ? MT_PER_TOKEN : -1;
+	return take_share(&share) ? 0 : -1; /* nothing that a lease could be given back */
 }
 
-static void give_back(const struct account *account, int64_t mt, bool goes)
+static void refund(const struct account *account, int64_t mt, bool goes)
 {
 	(void)goes;
 	if (mt > 0)
@@ -236,5 +234,5 @@ static int64_t level(const struct account *account, int64_t now, int64_t *limit)
 }
 
 const struct strategy_calls strategy_lease = {
-	wait_for, take, give_back, note, level,
+	wait_for, take, refund, note, level,
 };

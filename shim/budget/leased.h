@@ -23,8 +23,12 @@ bool leased_probe(const struct account *account, int64_t now);
 /* ns until a probe could be taken: 0, or INT64_MAX if the lease that lives has none. */
 int64_t leased_probe_wait(const struct account *account, int64_t now);
 
-/* ns until a probe opens the gate too: one of a lease does where nothing went for `probe`. */
+/* ns until a probe may go although the gate is closed: of a lease that lives, one may once nothing
+ * went for `probe`; without one, as leased_probe_wait() says. */
 int64_t leased_override_wait(const struct account *account, int64_t now);
+
+/* True if there is a lease that lives: retries draw on that, and without it on the reserve. */
+bool leased_lives(const struct account *account, int64_t now);
 
 /* True if the destination has answered elsewhere in the fleet since the last attempt here began. */
 bool leased_has_news(const struct account *account, int64_t now);

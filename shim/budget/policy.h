@@ -12,6 +12,8 @@
 
 #include "sys/arithmetic.h"
 
+#include <stdbool.h>
+
 #define MT_PER_TOKEN INT64_C(1000)
 #define PPM_WHOLE    INT64_C(1000000)
 
@@ -171,6 +173,16 @@ struct policy {
 	int32_t tls;         /* boolean: http inside TLS too */
 	int32_t deny_errno;  /* 0 = the destination's last real error */
 };
+
+static inline bool policy_has_breaker(const struct policy *policy)
+{
+	return policy->breaker.on;
+}
+
+static inline bool policy_has_breaker_rate(const struct policy *policy)
+{
+	return policy->breaker.on && policy->breaker.rate > 0;
+}
 
 #define STATUS_BITS 10
 #define STATUS_MOST 6 /* codes in one policy */

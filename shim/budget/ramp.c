@@ -10,12 +10,12 @@
 #define LIMIT_BITS  11
 #define SPEED_BITS  3
 #define NUMBER_BITS 5
-#define CALM_BITS   4
+#define QUIET_BITS  4
 #define FASTEST     LIMIT_BITS
 #define CAREFUL     (FASTEST + SPEED_BITS)
 #define NUMBER      (CAREFUL + 1)
-#define CALM        (NUMBER + NUMBER_BITS)
-#define BEGAN       (CALM + CALM_BITS)
+#define QUIET       (NUMBER + NUMBER_BITS)
+#define BEGAN       (QUIET + QUIET_BITS)
 #define UNIT        20
 
 /* Not on: somebody was throttled, or the way back has broken off. */
@@ -54,9 +54,9 @@ static int64_t age_of(int64_t step, int64_t now)
 }
 
 /* pace: how many may go, and what the next step has to know. */
-static int64_t step_word(int64_t now, int64_t calm, int64_t number, int64_t pace)
+static int64_t step_word(int64_t now, int64_t quiet, int64_t number, int64_t pace)
 {
-	return (int64_t)((uint64_t)now >> UNIT << BEGAN | (uint64_t)calm << CALM |
+	return (int64_t)((uint64_t)now >> UNIT << BEGAN | (uint64_t)quiet << QUIET |
 	                 (uint64_t)(number & ((1 << NUMBER_BITS) - 1)) << NUMBER | (uint64_t)pace);
 }
 
@@ -140,16 +140,16 @@ static bool has_room(int64_t step, int64_t counts, int64_t now)
 
 static int64_t next_step(int64_t step, int64_t counts, int64_t now)
 {
-	int64_t calm = part(counts, REFUSED_AT, 1) ? 0 : part(step, CALM, CALM_BITS) + 1;
+	int64_t quiet = part(counts, REFUSED_AT, 1) ? 0 : part(step, QUIET, QUIET_BITS) + 1;
 
-	if (calm >= RAMP_CALM)
+	if (quiet >= RAMP_QUIET)
 		return 0;
-	return step_word(now, calm, part(step, NUMBER, NUMBER_BITS) + 1, next_pace(step, counts));
+	return step_word(now, quiet, part(step, NUMBER, NUMBER_BITS) + 1, next_pace(step, counts));
 }
 
 static bool is_over(int64_t step, int64_t now)
 {
-	return limit_of(step) == 0 || age_of(step, now) >= RAMP_CALM * RAMP_STEP;
+	return limit_of(step) == 0 || age_of(step, now) >= RAMP_QUIET * RAMP_STEP;
 }
 
 static bool is_waiting(int64_t step)
@@ -167,7 +167,7 @@ void ramp_throttled(struct ramp *ramp, int64_t now)
 
 void ramp_begin(struct ramp *ramp, bool was_outage, int64_t now)
 {
-	int64_t step = LOAD(ramp->step);
+	int64_t step = LOAD_ORDERED(ramp->step);
 
 	if (is_waiting(step) && (was_outage || step == BROKEN_OFF))
 		cell_swap(&ramp->step, step,
@@ -181,8 +181,8 @@ void ramp_stop(struct ramp *ramp, int64_t now)
 {
 	int64_t step = LOAD(ramp->step);
 
-	if (!is_over(step, now))
-		cell_swap(&ramp->step, step, BROKEN_OFF);
+	while (!is_over(step, now) && !cell_swap_ordered(&ramp->step, step, BROKEN_OFF))
+		step = LOAD(ramp->step); /* somebody began its next one */
 }
 
 bool ramp_take(struct ramp *ramp, int64_t now)

@@ -5,10 +5,7 @@
 
 static int64_t width_of(int64_t window)
 {
-	return (window < WINDOW_MIN   ? WINDOW_MIN
-	        : window > WINDOW_MAX ? WINDOW_MAX
-	                              : window) /
-	       SLICES;
+	return within(window, WINDOW_MIN, WINDOW_MAX) / SLICES;
 }
 
 /* 32 bits: slices of 10 ms take a year to come round, and cells that old are long overwritten. */
@@ -22,7 +19,7 @@ static uint32_t slice_of(int64_t cell)
 	return (uint32_t)((uint64_t)cell >> 32);
 }
 
-static int64_t count_of(int64_t cell)
+static int64_t count_in(int64_t cell)
 {
 	return cell & UINT32_MAX;
 }
@@ -51,11 +48,11 @@ void slices_add(struct slices *slices, int64_t window, int64_t n, int64_t at)
 		uint32_t there = slice_of(seen);
 
 		if (there == number)
-			next = packed(number, added(count_of(seen), n));
+			next = packed(number, added(count_in(seen), n));
 		else if (n <= 0)
 			return;
 		else if (there == number + SLICES_RING) /* we were stopped for a whole lap */
-			next = packed(there, added(count_of(seen), n));
+			next = packed(there, added(count_in(seen), n));
 		else
 			next = packed(number, added(0, n));
 	} while (!atomic_compare_exchange_weak(cell, &seen, next));
@@ -70,7 +67,7 @@ static cell64 *newest(struct slices *slices, int64_t *holds)
 	for (int i = 0; i < SLICES_RING; i++) {
 		int64_t cell = atomic_load(&slices->cells[i]);
 
-		if (count_of(cell) > 0 &&
+		if (count_in(cell) > 0 &&
 		    (!found || (int32_t)(slice_of(cell) - slice_of(*holds)) > 0)) {
 			found = &slices->cells[i];
 			*holds = cell;
@@ -88,7 +85,7 @@ void slices_undo(struct slices *slices, int64_t n)
 
 		if (!cell)
 			return;
-		taken = count_of(holds) < n ? count_of(holds) : n;
+		taken = count_in(holds) < n ? count_in(holds) : n;
 		if (atomic_compare_exchange_strong(cell, &holds, holds - taken))
 			n -= taken;
 	}
@@ -105,7 +102,7 @@ int64_t slices_sum(const struct slices *slices, int64_t window, int youngest, in
 		int32_t age = (int32_t)(number - slice_of(cell));
 
 		if (age >= youngest && age <= oldest)
-			sum += count_of(cell);
+			sum += count_in(cell);
 	}
 	return sum;
 }
@@ -116,5 +113,5 @@ int64_t slices_until(int64_t window, int n, int64_t now)
 
 	if (n <= 0)
 		return 0;
-	return n * width - (now < 0 ? 0 : now) % width;
+	return n * width - greater(now, 0) % width;
 }

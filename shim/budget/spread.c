@@ -77,10 +77,12 @@ int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t 
 	return random_upto(random, now < began ? over : over - (now - began));
 }
 
-int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random)
+int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random,
+                     bool *first_of_many)
 {
 	int64_t second = now / NS_PER_S, word = LOAD(*starts), next;
 
+	*first_of_many = false;
 	if (over <= 0)
 		return 0;
 	do {
@@ -90,5 +92,6 @@ int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, u
 		next = seen == second || seen == second + 1 ? second_count_more(word)
 		                                            : second_count(second, 1);
 	} while (!atomic_compare_exchange_weak(starts, &word, next));
+	*first_of_many = count_of(next) == burst + 1;
 	return count_of(next) > burst ? random_upto(random, over) : 0;
 }

@@ -33,7 +33,9 @@ bool spread_lost(struct spread *spread, int64_t over, int64_t now);
 int64_t spread_delay(struct spread *spread, int64_t over, int64_t now, uint64_t *random);
 
 /* A process makes its first try: of those of one second all but `burst` are spread over `over` ns.
- * Returns how long this one waits. starts: how many came in a second (sys/second_count.h). */
-int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random);
+ * Returns how long this one waits. starts: how many came in a second (sys/second_count.h).
+ * *first_of_many: with this one there are more than `burst` in it. */
+int64_t spread_start(cell64 *starts, int64_t burst, int64_t over, int64_t now, uint64_t *random,
+                     bool *first_of_many);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * What decides about the retries of one destination: the interface that the strategies stand
  * behind. budget.c asks the one that the policy names, and then the process-wide bucket, which is
- * always a bucket. What overrides them all (probe, sample, max_attempts) is budget.c's too.
+ * always a bucket. What overrides them all (probe, sample, max_attempts) is there too, and
+ * in budget_wait.c.
  *
  * Every strategy is pure, lock-free, thread-safe and async-signal-safe, keeps its state in struct
  * budget (shared memory: all-zero is valid, what is read is clamped, a death at any instruction
@@ -26,9 +27,10 @@ struct strategy_calls {
 	int64_t (*wait)(const struct account *account, int64_t cost, int64_t now);
 	/* Takes cost mt for one retry, all-or-nothing. Returns what was taken, or -1. */
 	int64_t (*take)(const struct account *account, int64_t cost, int64_t now);
-	/* Gives back what take() returned, or the cost it was asked for. goes: the attempt goes, or
-	 * went, all the same: it was no retry. */
-	void (*give_back)(const struct account *account, int64_t mt, bool goes);
+	/* Puts back what take() returned, or the cost it was asked for: the retry did not go, or
+	 * (goes) the attempt goes or went, but was no retry. What the key `refund` gives for a
+	 * retry that succeeds is note()'s. */
+	void (*refund)(const struct account *account, int64_t mt, bool goes);
 	/* Something happened. cost: of a retry that would answer a failure. */
 	void (*note)(const struct account *account, enum event_kind kind, int64_t cost,
 	             int64_t now);
@@ -44,10 +46,11 @@ extern const struct strategy_calls strategy_bucket, strategy_window, strategy_ad
 const struct strategy_calls *strategy_of(const struct policy *policy);
 
 /* One instance's part of what all of them get together. */
-int64_t strategy_part(const struct policy *policy, int64_t of_all);
-
-/* A number from the budget's own dice, uniform in 0..limit. now stirs it: no two hosts, and no two
- * processes that start alike, throw the same. */
-int64_t strategy_throw(struct budget *budget, int64_t limit, int64_t now);
+static inline int64_t strategy_part(const struct policy *policy, int64_t of_all)
+{
+	if (of_all <= 0)
+		return 0;
+	return policy->instances > 1 ? of_all / policy->instances : of_all;
+}
 
 #endif

@@ -32,12 +32,12 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	else if (LOAD(budget->barred) != 0)
 		STORE(budget->barred, 0);
 
-	allowance_failed(&budget->allowance, now);
+	allowance_failed(&budget->allowance, began, now);
 	if (retry)
 		ramp_failed(&budget->ramp);
 	STORE(budget->failed_at, now);
-	if (LOAD(budget->asked) != 0) /* of that failure; this one's reply may ask for more */
-		STORE(budget->asked, 0);
+	if (LOAD(budget->retry_after) != 0) /* of that failure; this one's reply may ask for more */
+		STORE(budget->retry_after, 0);
 	drawn = LOAD(budget->drawn_at);
 	/* The first failure of a streak may have been the only one, and a client that tries again
 	 * once is no storm: that one goes. A gate drawn in the future was corrupted. */
@@ -46,6 +46,11 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	else if (began >= drawn || drawn > now || LOAD(budget->due_at) == 0)
 		gate_draw(account, streak != seen, now, random);
 	return streak;
+}
+
+void budget_answered_before(const struct account *account, int64_t answered, int64_t now)
+{
+	allowance_answered_before(&account->budget->allowance, answered, budget_moment(now));
 }
 
 void budget_failed_before(const struct account *account, int64_t at, int64_t now)
@@ -67,8 +72,7 @@ int64_t budget_success(const struct account *account, int64_t now)
 	bucket_deposit(account->process, account->process_rule, account->process_rule->earn);
 	allowance_answered(&budget->allowance, now);
 	if (LOAD(budget->streak) != 0)
-		ended =
-		    gate_streak(atomic_exchange_explicit(&budget->streak, 0, memory_order_relaxed));
+		ended = gate_streak(atomic_exchange(&budget->streak, 0)); /* as LOAD_ORDERED() */
 	if (ended > 0) {
 		ramp_begin(&budget->ramp, gate_streak_age(account, now) > OUTAGE, now);
 		STORE(budget->due_at, 0);
@@ -92,7 +96,7 @@ void budget_retry_after(const struct account *account, int64_t wanted, int64_t n
 	until = later(now, lesser(wanted, cap));
 	/* One that lies further ahead than any may was corrupted. */
 	if (until > now && (before < until || before > later(now, cap))) {
-		STORE(account->budget->asked, until - now);
+		STORE(account->budget->retry_after, until - now);
 		STORE(*cell, until);
 	}
 }

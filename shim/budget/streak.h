@@ -9,13 +9,16 @@
 #include "budget/budget.h"
 
 /* Counts a failure. retry: the attempt was itself a retry (the streak grows by those; a first try
- * that fails only starts it). Draws the gate, but for the failure that starts the streak, and once:
- * not for an attempt that was let through (began, ns) before the gate that stands was drawn, for of
- * many draws the shortest, or the longest, would hold. Until it is over a delay is no longer than
- * the streak is old, or `base`: a blip of a second costs a second. Returns the new streak (>= 1).
+ * that fails only starts it). Draws the gate, but not for the failure that starts the streak; nor
+ * for an attempt that was let through (began, ns) before the gate that stands was drawn: of many
+ * draws for one moment the shortest, or the longest, would hold. No delay is longer than the streak
+ * is old, or `base`: a blip of a second costs a second. Returns the new streak (>= 1).
  */
 int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
                        uint64_t *random);
+
+/* Said before a failure is counted: how many attempts were answered there, ever. */
+void budget_answered_before(const struct account *account, int64_t answered, int64_t now);
 
 /* The failure that was counted now (the same `now`) came about at `at` and was seen only now, as
  * that of a datagram is by the one that repeats it: the gate counts from then. */

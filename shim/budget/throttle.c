@@ -32,13 +32,26 @@ static void count_outcomes(const struct account *account, int64_t now, int64_t *
 		*all = *good;
 }
 
+/* A number from the budget's own dice, uniform in 0..limit. now stirs it: no two hosts, and no two
+ * processes that start alike, throw the same. */
+static int64_t throw_dice(struct budget *budget, int64_t limit, int64_t now)
+{
+	int64_t step = INT64_C(0x5851f42d4c957f2d); /* odd: all 2^64 states come round */
+	uint64_t state =
+	    (uint64_t)atomic_fetch_add_explicit(&budget->dice, step, memory_order_relaxed) ^
+	    (uint64_t)now * UINT64_C(0xd1342543de82ef95);
+
+	random_next(&state);
+	return random_upto(&state, limit);
+}
+
 /* True with the probability part / whole; both are sums of counts times at most 10^6: below 2^57.
  */
 static bool chance(const struct account *account, int64_t part, int64_t whole, int64_t now)
 {
 	if (part >= whole)
 		return true;
-	return part > 0 && strategy_throw(account->budget, whole - 1, now) < part;
+	return part > 0 && throw_dice(account->budget, whole - 1, now) < part;
 }
 
 /* Asked again after a while, a coin may fall the other way: there is nothing to wait for. */
@@ -58,7 +71,7 @@ static int64_t throttle_take(const struct account *account, int64_t cost, int64_
 	count_outcomes(account, now, &all, &good);
 	excess = all * 1000 - good * k;
 	/* Goes with the probability that is left of the whole. */
-	if (chance(account, (all + 1) * 1000 - (excess > 0 ? excess : 0), (all + 1) * 1000, now))
+	if (chance(account, (all + 1) * 1000 - greater(excess, 0), (all + 1) * 1000, now))
 		return 0;
 	slices_add(&account->budget->requests, account->policy->window, 1, now);
 	return -1;

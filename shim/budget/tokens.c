@@ -16,25 +16,18 @@
 struct bucket_rule tokens_rule(const struct policy *policy, int64_t threshold)
 {
 	struct bucket_rule rule = policy->bucket;
-	int64_t cost = policy->cost > policy->cost_timeout ? policy->cost : policy->cost_timeout;
+	int64_t cost = greater(policy->cost, policy->cost_timeout);
 	int64_t part = strategy_part(policy, rule.capacity), least;
 
-	if (rule.threshold < threshold)
-		rule.threshold = threshold;
+	rule.threshold = greater(rule.threshold, threshold);
 	if (policy->instances <= 1)
 		return rule;
-	if (cost > BUCKET_CAPACITY_MAX)
-		cost = BUCKET_CAPACITY_MAX;
-	if (cost < MT_PER_TOKEN)
-		cost = MT_PER_TOKEN;
+	cost = within(cost, MT_PER_TOKEN, BUCKET_CAPACITY_MAX);
 	least =
 	    rule.threshold < PPM_WHOLE && rule.threshold > 0
 		? (cost * PPM_WHOLE + PPM_WHOLE - rule.threshold - 1) / (PPM_WHOLE - rule.threshold)
 		: cost;
-	if (part < least)
-		part = least;
-	if (part < rule.capacity)
-		rule.capacity = part;
+	rule.capacity = lesser(rule.capacity, greater(part, least));
 	rule.floor = strategy_part(policy, rule.floor);
 	return rule;
 }
@@ -58,7 +51,7 @@ int64_t tokens_take(const struct account *account, const struct bucket_rule *rul
 		return bucket_wait(bucket, rule, 1, now) == 0 ? 0 : -1;
 	taken = bucket_withdraw(bucket, rule, cost, now);
 	if (taken > 0 && account->policy->refund)
-		atomic_store_explicit(&account->budget->paid, taken, memory_order_relaxed);
+		STORE(account->budget->paid, taken);
 	return taken;
 }
 
@@ -71,13 +64,12 @@ static int64_t end_of_retry(const struct account *account)
 
 	if (!account->policy->refund)
 		return 0;
-	if (most < account->policy->cost_timeout)
-		most = account->policy->cost_timeout;
+	most = greater(most, account->policy->cost_timeout);
 	paid = atomic_exchange_explicit(&account->budget->paid, 0, memory_order_relaxed);
-	return paid < 0 ? 0 : paid < most ? paid : most;
+	return within(paid, 0, most);
 }
 
-void tokens_give_back(const struct account *account, int64_t mt, bool goes)
+void tokens_refund(const struct account *account, int64_t mt, bool goes)
 {
 	struct bucket_rule rule = tokens_rule(account->policy, 0);
 
@@ -105,9 +97,7 @@ int64_t tokens_level(const struct account *account, int64_t now, int64_t *limit)
 {
 	struct bucket_rule rule = tokens_rule(account->policy, 0);
 
-	*limit = rule.capacity < 1                     ? 1
-	         : rule.capacity > BUCKET_CAPACITY_MAX ? BUCKET_CAPACITY_MAX
-	                                               : rule.capacity;
+	*limit = within(rule.capacity, 1, BUCKET_CAPACITY_MAX);
 	return bucket_level(&account->budget->bucket, &rule, now);
 }
 
@@ -126,5 +116,5 @@ static int64_t take(const struct account *account, int64_t cost, int64_t now)
 }
 
 const struct strategy_calls strategy_bucket = {
-	wait, take, tokens_give_back, tokens_note, tokens_level,
+	wait, take, tokens_refund, tokens_note, tokens_level,
 };

@@ -13,7 +13,7 @@ int64_t tokens_wait(const struct account *account, const struct bucket_rule *rul
                     int64_t now);
 int64_t tokens_take(const struct account *account, const struct bucket_rule *rule, int64_t cost,
                     int64_t now);
-void tokens_give_back(const struct account *account, int64_t mt, bool goes);
+void tokens_refund(const struct account *account, int64_t mt, bool goes);
 void tokens_note(const struct account *account, enum event_kind kind, int64_t cost, int64_t now);
 int64_t tokens_level(const struct account *account, int64_t now, int64_t *limit);
 

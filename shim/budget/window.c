@@ -94,7 +94,7 @@ static int64_t window_take(const struct account *account, int64_t cost, int64_t 
 	return -1;
 }
 
-static void window_give_back(const struct account *account, int64_t mt, bool goes)
+static void window_refund(const struct account *account, int64_t mt, bool goes)
 {
 	(void)goes;
 	slices_undo(&account->budget->spent, price_of(account->policy, mt));
@@ -118,5 +118,5 @@ static int64_t window_level(const struct account *account, int64_t now, int64_t 
 }
 
 const struct strategy_calls strategy_window = {
-	window_wait, window_take, window_give_back, window_note, window_level,
+	window_wait, window_take, window_refund, window_note, window_level,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The [admission …] sections of the file, and their listen lines. */
+#include "config/admission_sections.h"
+
 #include "config/listen.h"
-#include "config/reading.h"
 #include "config/value.h"
 
 void reading_enter_admission(struct reading *reading, const char *label)

@@ -95,19 +95,4 @@ struct target {
 /* Told once per bad line. line 0: the file as a whole. message names the remedy. */
 typedef void config_complain(void *arg, const char *file, int line, const char *message);
 
-/* Fills *config with the built-in defaults. */
-void config_defaults(struct config *config);
-
-/*
- * Reads file over the defaults. Bad lines are complained about and skipped, the rest holds.
- * Returns 0 if every line was good, 1 if some were not, -1 if the file could not be used at all
- * (*config then holds the defaults, and complain was told why; missing_ok: a file that does not
- * exist is not complained about). No allocation, no stdio.
- */
-int config_read(struct config *config, const char *file, bool missing_ok, config_complain *complain,
-                void *arg);
-
-/* The policy index for a target: the most specific pattern wins, then the first in the file. */
-int config_match(const struct config *config, const struct target *target);
-
 #endif

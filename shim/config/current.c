@@ -186,7 +186,7 @@ bool config_asked_off(void)
 /* Elects one thread per interval, by the time. */
 static bool is_due(const struct config *config, int64_t now)
 {
-	int64_t last = atomic_load_explicit(&checked_at, memory_order_relaxed);
+	int64_t last = LOAD(checked_at);
 
 	if (config->general.reload == 0 || (now >= last && now - last < config->general.reload))
 		return false;
@@ -210,7 +210,7 @@ static struct config *spare_of(const struct config *old)
 static void put_in_force(struct config *spare, const struct config *old)
 {
 	spare->serial = old->serial + 1;
-	atomic_store_explicit(&config_in_force, spare, memory_order_release);
+	STORE_RELEASE(config_in_force, spare);
 }
 
 /* Loads a changed file into the spare slot. Returns true if it is in force now. */

@@ -9,16 +9,6 @@
 
 #define STRATEGY(name) (1U << STRATEGY_##name)
 
-static bool has_breaker(const struct policy *policy)
-{
-	return policy->breaker.on;
-}
-
-static bool has_breaker_rate(const struct policy *policy)
-{
-	return policy->breaker.on && policy->breaker.rate > 0;
-}
-
 static bool charges_retries(const struct policy *policy)
 {
 	return policy->charge == CHARGE_RETRY;
@@ -108,13 +98,13 @@ static const struct need {
 	NEED(fleet, 0, has_fleet, "a [fleet] section that names its redis"),
 	NEED(fleet_reserve, 0, draws_on_fleet, "fleet = on"),
 	NEED(fleet_n_max, 0, draws_on_fleet, "fleet = on"),
-	NEED(breaker_failures, 0, has_breaker, "breaker = on"),
-	NEED(breaker_rate, 0, has_breaker, "breaker = on"),
-	NEED(breaker_volume, 0, has_breaker_rate, "breaker = on and a breaker_rate above 0"),
-	NEED(breaker_window, 0, has_breaker_rate, "breaker = on and a breaker_rate above 0"),
-	NEED(breaker_open, 0, has_breaker, "breaker = on"),
-	NEED(breaker_probes, 0, has_breaker, "breaker = on"),
-	NEED(breaker_successes, 0, has_breaker, "breaker = on"),
+	NEED(breaker_failures, 0, policy_has_breaker, "breaker = on"),
+	NEED(breaker_rate, 0, policy_has_breaker, "breaker = on"),
+	NEED(breaker_volume, 0, policy_has_breaker_rate, "breaker = on and a breaker_rate above 0"),
+	NEED(breaker_window, 0, policy_has_breaker_rate, "breaker = on and a breaker_rate above 0"),
+	NEED(breaker_open, 0, policy_has_breaker, "breaker = on"),
+	NEED(breaker_probes, 0, policy_has_breaker, "breaker = on"),
+	NEED(breaker_successes, 0, policy_has_breaker, "breaker = on"),
 	NEED(udp_deny, 0, has_datagrams, "udp = on"),
 	NEED(burst, 0, has_rate, "a rate above 0"),
 	NEED(start_burst, 0, has_start_spread, "a start_spread above 0"),

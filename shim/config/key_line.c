@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The key lines of the file: which key is meant, and where its value goes. */
+#include "config/key_line.h"
+
+#include "config/admission_sections.h"
 #include "config/overrides.h"
 #include "config/pattern.h"
-#include "config/reading.h"
 #include "config/value.h"
 
 #include <string.h>
@@ -51,6 +53,27 @@ static bool print_right_place(struct text *text, const char *where, const char *
 	return true;
 }
 
+/* "the key 'max_wait' is gone since 0.2.0: ..."; false: there was none of that name. */
+static bool print_remedy(struct text *text, const char *name)
+{
+	static const struct {
+		const char *name, *remedy;
+	} gone[] = {
+#define GONE(key, version, remedy) { #key, "' is gone since " version ": " remedy },
+#include "config/keys.def"
+	};
+
+	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		if (strcmp(gone[i].name, name) == 0) {
+			text_string(text, "the key '");
+			text_string(text, name);
+			text_string(text, gone[i].remedy);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void unknown_key(struct reading *reading, const char *name, const char *value)
 {
 	char message[MESSAGE_MAX];
@@ -58,6 +81,8 @@ static void unknown_key(struct reading *reading, const char *name, const char *v
 	struct text text;
 
 	text_start(&text, message, sizeof(message));
+	if (print_remedy(&text, name))
+		return reading_complain(reading, reading->lines.number, message);
 	text_string(&text, "unknown key ");
 	text_quoted(&text, name, strlen(name));
 	if (!print_right_place(&text, " in this section", name, value)) {
@@ -147,18 +172,23 @@ static void match_line(struct reading *reading, const char *list)
 		take_each(reading, list, add_pattern);
 }
 
-static void note_origin(struct reading *reading, int index)
+static void note_origin(struct reading *reading, int index, const char *value)
 {
 	struct origins *origins = reading->source->origins;
+	uint8_t type = config_keys[index].type;
+	bool bare = (type == TYPE_GAIN || type == TYPE_SHARE) && !strchr(value, '%');
 
 	if (!origins)
 		return;
-	if (reading->section == SECTION_DESTINATION)
+	if (reading->section == SECTION_DESTINATION) {
 		origins->destination[reading->policy][index] = reading_line(reading);
-	else if (reading->section == SECTION_ADMISSION)
+		origins->destination_bare[reading->policy][index] = bare;
+	} else if (reading->section == SECTION_ADMISSION) {
 		origins->admission[reading->policy][index] = reading_line(reading);
-	else
+	} else {
 		origins->common[index] = reading_line(reading);
+		origins->common_bare[index] = bare;
+	}
 }
 
 /* Which of the modes holds is worked out when all have been read (modes.h). */
@@ -227,7 +257,7 @@ static void set_key(struct reading *reading, const char *name, const char *value
 	note_mode(reading, index);
 	overrides_keep(reading, index);
 	if (!reading->override)
-		note_origin(reading, index);
+		note_origin(reading, index, value);
 }
 
 int reading_take_key(void *arg, const char *section, const char *name, const char *value)

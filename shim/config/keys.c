@@ -3,18 +3,13 @@
 #include "config/keys.h"
 
 #include "config/modes.h"
+#include "config/units.h"
 #include "config/value.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define NAME_MAX_COMPARED 64
-
-#define TOKENS(n)       ((n)*MT_PER_TOKEN)
-#define PERCENT(n)      ((n) * (PPM_WHOLE / 100))
-#define MILLISECONDS(n) ((n)*NS_PER_MS)
-#define SECONDS(n)      ((n)*NS_PER_S)
-#define HOURS(n)        ((n)*3600 * NS_PER_S)
 
 const struct key config_keys[KEY_COUNT] = {
 #define KEY(part, key, kind, field, low, high, text, about)                                        \
@@ -104,11 +99,6 @@ const struct key *key_find(enum section section, const char *name)
 	return NULL;
 }
 
-static char lower(char c)
-{
-	return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
 /* Levenshtein's distance with one row of memory. */
 int edit_distance(const char *a, const char *b)
 {
@@ -169,5 +159,8 @@ const char *nearest_section(const char *name)
 	for (int i = 1; i < SECTION_COUNT; i++)
 		if (distance(name, section_names[i]) < distance(name, section_names[nearest]))
 			nearest = i;
+	/* Two, for "lgo" is log with two letters changed round. */
+	if (distance(name, section_names[nearest]) > greater((int64_t)strlen(name) / 2, 2))
+		return NULL;
 	return section_names[nearest];
 }

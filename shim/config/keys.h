@@ -93,6 +93,9 @@ void *section_fields(struct config *config, enum section section, int index);
 /* Fills the struct of a section from the table. */
 void section_defaults(struct config *config, enum section section, int index);
 
+/* Fills *config with the built-in defaults. */
+void config_defaults(struct config *config);
+
 /* The key of that name in a section; NULL if there is none. */
 const struct key *key_find(enum section section, const char *name);
 
@@ -103,7 +106,7 @@ int edit_distance(const char *a, const char *b);
 /* The key with the name nearest to a wrong one, in this section rather than in another one. */
 const struct key *nearest_key(enum section section, const char *name);
 
-/* The section with the name nearest to a wrong one. */
+/* The section with the name nearest to a wrong one; NULL: it is like none. */
 const char *nearest_section(const char *name);
 
 #endif

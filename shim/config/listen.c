@@ -5,6 +5,7 @@
 #include "config/keys.h"
 #include "config/value.h"
 #include "config/value_numbers.h"
+#include "sys/text.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>
@@ -112,8 +113,8 @@ bool listener_add(struct config *config, int admission, const char *string, size
 	memcpy(copy, string, n);
 	memset(listener, 0, sizeof(*listener));
 	listener->admission = admission;
-	good = strncmp(copy, "unix:", 5) == 0 ? read_path(config, copy + 5, listener, why)
-	                                      : read_inet(copy, listener, why);
+	good = begins(copy, "unix:") ? read_path(config, copy + 5, listener, why)
+	                             : read_inet(copy, listener, why);
 	if (!good) {
 		config->text_used = text_used;
 		return false;

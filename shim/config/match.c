@@ -9,11 +9,6 @@
 
 #define ANY_PORTS 65536
 
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
-}
-
 /* Matches n bytes of a name against a glob. Goes back to the last star only, which is enough, and
  * bounds the time by the product of the lengths. */
 static bool glob(const char *pattern, const char *name, size_t n, bool fold)
@@ -40,11 +35,6 @@ static bool glob(const char *pattern, const char *name, size_t n, bool fold)
 	while (*pattern == '*')
 		pattern++;
 	return *pattern == '\0';
-}
-
-static bool begins(const char *string, const char *with)
-{
-	return strncmp(string, with, strlen(with)) == 0;
 }
 
 /* A destination whose name nobody asked for is called by its address; that is not a host name, and

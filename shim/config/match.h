@@ -5,6 +5,9 @@
 
 #include "config/pattern.h"
 
+/* The policy index for a target: the most specific pattern wins, then the first in the file. */
+int config_match(const struct config *config, const struct target *target);
+
 /* The index of the pattern that wins for a target, -1 if none fits. */
 int pattern_find(const struct config *config, const struct target *target);
 

@@ -2,6 +2,8 @@
 /* Lines over the file, on their way into it. */
 #include "config/overrides.h"
 
+#include "config/section.h"
+
 struct override {
 	int number; /* from 1 */
 	const char *section, *line;

@@ -20,7 +20,7 @@ struct part {
 };
 
 /* In capitals or not: "DNS:db" must not be a port of a host called dns. */
-static bool begins(struct part part, const char *with)
+static bool part_begins(struct part part, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -68,11 +68,6 @@ static bool all_in(struct part part, const char *bytes)
 		if (!strchr(bytes, part.at[i]))
 			return false;
 	return true;
-}
-
-static char lower(char byte)
-{
-	return byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
 }
 
 /* "" (any), ":*", ":443" or ":8000-8999". */
@@ -292,9 +287,9 @@ static bool compile(struct config *config, struct part part, struct pattern *pat
 		text_string(why, "it is empty; separate patterns by single commas");
 		return false;
 	}
-	if (begins(part, "unix:"))
+	if (part_begins(part, "unix:"))
 		return compile_path(config, part, pattern, why);
-	if (begins(part, "dns:"))
+	if (part_begins(part, "dns:"))
 		return compile_lookup(config, part, pattern, why);
 	if (is_address(part))
 		return compile_address(part, pattern, why);

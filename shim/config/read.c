@@ -8,8 +8,12 @@
  * The file is gone through three times: once to see that it is text, once for the sections that
  * others inherit from, wherever they stand, and once for everything, with the messages in order.
  */
+#include "config/read.h"
+
+#include "config/key_line.h"
 #include "config/overrides.h"
 #include "config/reading.h"
+#include "config/section.h"
 #include "config/value.h"
 
 #include <errno.h>
@@ -18,30 +22,6 @@
 #include <unistd.h>
 
 #define LINE_MAX_LEN 198 /* inih 55 reads 200 bytes with LF and NUL */
-
-void reading_complain(struct reading *reading, int line, const char *message)
-{
-	if (!reading->all)
-		return;
-	reading->complaints++;
-	if (reading->source->complain)
-		reading->source->complain(
-		    reading->source->arg,
-		    reading->override ? OVERRIDES_FILE : reading->source->file, line, message);
-}
-
-void reading_already(struct reading *reading, const char *what, size_t n, int line)
-{
-	char message[MESSAGE_MAX];
-	struct text text;
-
-	text_start(&text, message, sizeof(message));
-	text_quoted(&text, what, n);
-	text_string(&text, " stands already in line ");
-	text_decimal(&text, line);
-	text_string(&text, "; keep one of them");
-	reading_complain(reading, reading->lines.number, message);
-}
 
 /* inih took the line before for none it knows: it neither called the handler nor told us. */
 static void check_pending(struct reading *reading, int line)

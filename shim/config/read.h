@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a file into a configuration, with more to choose and to learn than config_read(). */
+/* Reading a file into a configuration: config_read(), and with more to choose and to learn
+ * config_read_source(). */
 #ifndef RETRYBUDGET_CONFIG_READ_H
 #define RETRYBUDGET_CONFIG_READ_H
 
 #include "config/file.h"
 #include "config/keys.h"
 #include "config/modes.h"
+
+/*
+ * Reads file over the defaults. Bad lines are complained about and skipped, the rest holds.
+ * Returns 0 if every line was good, 1 if some were not, -1 if the file could not be used at all
+ * (*config then holds the defaults, and complain was told why; missing_ok: a file that does not
+ * exist is not complained about). No allocation, no stdio.
+ */
+int config_read(struct config *config, const char *file, bool missing_ok, config_complain *complain,
+                void *arg);
 
 /* Where each value comes from: the line it stands in, 0 for a default or an inherited one. */
 struct origins {
@@ -15,6 +25,8 @@ struct origins {
 	uint16_t pattern[CONFIG_PATTERNS];
 	uint16_t admission[CONFIG_ADMISSIONS][KEY_COUNT];
 	uint16_t listener[CONFIG_LISTENERS];
+	/* Of a share: whether it was written as a plain number, 0.1 rather than 10%. */
+	bool common_bare[KEY_COUNT], destination_bare[CONFIG_POLICIES][KEY_COUNT];
 };
 
 struct source {

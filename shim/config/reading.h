@@ -41,22 +41,8 @@ void reading_complain(struct reading *reading, int line, const char *message);
 /* Tells that the name in this line stands already in another one. */
 void reading_already(struct reading *reading, const char *what, size_t n, int line);
 
-/* A line that begins with '['. Returns true if inih may see it. */
-bool reading_enter_section(struct reading *reading, const char *line);
-
-/* The end of a section: the next one begins, or the file ends. */
-void reading_leave_section(struct reading *reading);
-
 /* False, and told, if a label has other than the bytes of a label. */
 bool reading_label_valid(struct reading *reading, const char *label);
-
-/* The [admission] sections: their beginning, their end, and one address of a listen line. */
-void reading_enter_admission(struct reading *reading, const char *label);
-void reading_leave_admission(struct reading *reading);
-void reading_take_listener(struct reading *reading, const char *string, size_t n);
-
-/* inih's handler: a key and its value. Always 1. */
-int reading_take_key(void *arg, const char *section, const char *name, const char *value);
 
 /* How many blanks a string begins with. */
 static inline size_t skip_blanks(const char *string)

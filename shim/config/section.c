@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The section lines of the file: which section is meant, and whether it may stand here. */
+#include "config/section.h"
+
+#include "config/admission_sections.h"
 #include "config/presets.h"
-#include "config/reading.h"
 #include "config/value.h"
 
 #include <string.h>
 
-bool reading_label_valid(struct reading *reading, const char *label)
-{
-	static const char bytes[] =
-	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-
-	if (label[strspn(label, bytes)] == '\0')
-		return true;
-	reading_complain(reading, reading->lines.number,
-	                 "a label is made of letters, digits, '.', '_' and '-'; write what it is "
-	                 "for into a line "
-	                 "of its own: 'match = *.internal:5432' or 'listen = :8080'");
-	return false;
-}
+static const char label_default[] = "default"; /* of the section for all others */
 
 /* Adds "min = 20s". */
 static void print_setting(struct text *text, int index, const struct policy *policy)
@@ -178,12 +168,10 @@ static void enter_common(struct reading *reading, int section, const char *name,
 
 static void enter_destination(struct reading *reading, const char *label, size_t n)
 {
-	static const char named_default[] = "default";
-
 	if (n == 0) {
 		reading_complain(reading, reading->lines.number,
 		                 "a label is missing: [destination default] or [destination NAME]");
-	} else if (n == sizeof(named_default) - 1 && memcmp(label, named_default, n) == 0) {
+	} else if (n == sizeof(label_default) - 1 && memcmp(label, label_default, n) == 0) {
 		enter_common(reading, SECTION_DESTINATION, "destination default",
 		             strlen("destination default"));
 	} else if (reading_label_valid(reading, label) && reading->all) {
@@ -191,24 +179,37 @@ static void enter_destination(struct reading *reading, const char *label, size_t
 	}
 }
 
+/* A name that is like none is that of a destination, whose word is missing. */
+static void suggest_section(struct text *text, const char *name, size_t n)
+{
+	char word[SECTION_MAX_LEN + 1] = { 0 };
+	const char *nearest;
+
+	memcpy(word, name, strcspn(name, " \t]"));
+	nearest = nearest_section(word);
+	if (!nearest && strcmp(word, label_default) != 0) {
+		text_string(text, "; a destination is [destination ");
+		text_escaped(text, n > 0 ? name : "NAME", n > 0 ? n : 4, SECTION_MAX_LEN);
+		text_string(text, "]");
+		return;
+	}
+	text_string(text, "; did you mean [");
+	text_string(text, nearest ? nearest : "destination default");
+	if (nearest && (strcmp(nearest, section_name(SECTION_DESTINATION)) == 0 ||
+	                strcmp(nearest, section_name(SECTION_ADMISSION)) == 0))
+		text_string(text, " NAME");
+	text_string(text, "]?");
+}
+
 static void unknown_section(struct reading *reading, const char *name, size_t n)
 {
-	char copy[SECTION_MAX_LEN + 1] = { 0 };
 	char message[MESSAGE_MAX];
-	const char *nearest;
 	struct text text;
 
-	memcpy(copy, name, strcspn(name, " \t]"));
-	nearest = nearest_section(copy);
 	text_start(&text, message, sizeof(message));
 	text_string(&text, "unknown section ");
 	text_quoted(&text, name, n);
-	text_string(&text, "; did you mean [");
-	text_string(&text, nearest);
-	if (strcmp(nearest, section_name(SECTION_DESTINATION)) == 0 ||
-	    strcmp(nearest, section_name(SECTION_ADMISSION)) == 0)
-		text_string(&text, " NAME");
-	text_string(&text, "]?");
+	suggest_section(&text, name, n);
 	reading_complain(reading, reading->lines.number, message);
 }
 

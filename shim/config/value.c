@@ -131,6 +131,24 @@ static void print_range(const struct key *key, struct text *out)
 	number_print(key, key->max, out);
 }
 
+/* "80", where "80%" would do: who leaves the % out means it all the same. */
+static void suggest_percent(const struct key *key, const char *string, struct text *why)
+{
+	char percent[24];
+	struct text text;
+	int64_t value;
+
+	if (key->type != TYPE_GAIN && key->type != TYPE_SHARE)
+		return;
+	text_start(&text, percent, sizeof(percent));
+	if (!text_string(&text, string) || !text_string(&text, "%") ||
+	    number_parse(key, percent, &value) != VALUE_GOOD)
+		return;
+	text_string(why, "; did you mean ");
+	text_string(why, percent);
+	text_string(why, "?");
+}
+
 void value_describe(const struct key *key, struct text *out)
 {
 	if (key->type >= TYPE_WORDS)
@@ -153,6 +171,7 @@ bool value_store(const struct key *key, void *fields, const char *string, struct
 	if (verdict == VALUE_OUT_OF_RANGE) {
 		text_string(why, " is out of range: ");
 		print_range(key, why);
+		suggest_percent(key, string, why);
 	} else if (key->type >= TYPE_WORDS) {
 		text_string(why, " is not one of: ");
 		words_print(key->type, why);

@@ -13,7 +13,7 @@ static int64_t number(const char **string)
 	const char *at = *string;
 	int64_t value = 0;
 
-	for (; *at >= '0' && *at <= '9'; at++)
+	for (; is_digit(*at); at++)
 		if (value < 1000000)
 			value = value * 10 + (*at - '0');
 	if (at == *string)

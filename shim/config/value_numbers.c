@@ -24,7 +24,7 @@ const char *decimal_parse(const char *string, int64_t scale, int64_t *value)
 	int64_t whole = 0, part = 0, unit = 1, sum;
 	const char *at = string;
 
-	for (; *at >= '0' && *at <= '9'; at++) {
+	for (; is_digit(*at); at++) {
 		if (whole > (INT64_MAX / scale - 9) / 10)
 			return NULL;
 		whole = whole * 10 + (*at - '0');
@@ -32,9 +32,9 @@ const char *decimal_parse(const char *string, int64_t scale, int64_t *value)
 	if (at == string)
 		return NULL;
 	if (*at == '.') {
-		if (*++at < '0' || *at > '9')
+		if (!is_digit(*++at))
 			return NULL;
-		for (; *at >= '0' && *at <= '9'; at++) {
+		for (; is_digit(*at); at++) {
 			if (unit >= 1000000)
 				return NULL;
 			unit *= 10;

@@ -11,6 +11,7 @@
 #include "report/refresh.h"
 #include "sys/cell.h"
 #include "sys/likely.h"
+#include "sys/lookup_mark.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 
@@ -37,7 +38,7 @@ bool attempt_open_account(struct attempt *try)
 {
 	bool is_judged = trial_stands(&try->trial) && open_account(try);
 
-	attempt_answers(try);
+	attempt_tell_claim(try);
 	return is_judged;
 }
 
@@ -191,12 +192,12 @@ bool attempt_is_there(const struct attempt *try)
 }
 
 /* Of an attempt that may answer a failure. */
-static uint32_t traits_of_answer(const struct attempt *try)
+static uint32_t traits_of_claim(const struct attempt *try)
 {
 	return (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
-	       (try->asked ? TRAIT_ASKED : 0) | (try->answered.passed ? TRAIT_PASSED : 0) |
-	       (try->answered.counted ? TRAIT_ANSWERS_COUNTED : 0) |
-	       (try->answered.held ? TRAIT_ANSWERS_HELD : 0);
+	       (try->demanded ? TRAIT_DEMANDED : 0) | (try->claimed.passed ? TRAIT_PASSED : 0) |
+	       (try->claimed.counted ? TRAIT_CLAIMED_COUNTED : 0) |
+	       (try->claimed.held ? TRAIT_CLAIMED_HELD : 0);
 }
 
 /* What few attempts have: the failure that they answer, and what their policy asks for besides. */
@@ -210,17 +211,18 @@ static __attribute__((noinline)) uint32_t start_slowly(const struct attempt *try
 	                    : try->trial.retry || policy->bounds_first ? monotonic()
 	                                                               : try->began);
 	STORE(entry->fingerprint, try->trial.fingerprint);
-	STORE(entry->number, (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number));
-	STORE(entry->answered_at, try->answered.at);
-	STORE(entry->answered_owner, try->answered.owner);
-	STORE(entry->answered_fingerprint, try->answered.fingerprint);
-	STORE(entry->answered_place, (uint16_t)try->answered.place);
-	STORE(entry->answered_number, (uint8_t)try->answered.number);
-	STORE(entry->answered_refused, try->answered.refused);
+	STORE(entry->number, (uint8_t)lesser(try->trial.number, 255));
+	STORE(entry->purse, try->purse);
+	STORE(entry->claimed_at, try->claimed.at);
+	STORE(entry->claimed_owner, try->claimed.owner);
+	STORE(entry->claimed_fingerprint, try->claimed.fingerprint);
+	STORE(entry->claimed_place, (uint16_t)try->claimed.place);
+	STORE(entry->claimed_number, (uint8_t)try->claimed.number);
+	STORE(entry->claimed_refused, try->claimed.refused);
 	return (try->trial.counted ? TRAIT_COUNTED : 0) |
 	       (policy->reply_timeout > 0 ? TRAIT_REPLY_TIMEOUT : 0) |
 	       (policy->reconnect_spread > 0 ? TRAIT_KEPT : 0) |
-	       (try->rule == RULE_QUIET ? 0 : traits_of_answer(try)) | flight_traits(try);
+	       (try->rule == RULE_QUIET ? 0 : traits_of_claim(try)) | flight_traits(try);
 }
 
 void attempt_start(struct attempt *try)
@@ -234,7 +236,7 @@ void attempt_start(struct attempt *try)
 		STORE(entry->since, try->began);
 		STORE(entry->fingerprint, 0);
 		STORE(entry->number, 1);
-		STORE(entry->answered_number, 0);
+		STORE(entry->claimed_number, 0);
 		traits = TRAIT_COUNTED;
 	} else {
 		traits = start_slowly(try, entry);
@@ -244,7 +246,8 @@ void attempt_start(struct attempt *try)
 	STORE(entry->slot, try->trial.slot);
 	STORE(entry->generation, try->trial.generation);
 	STORE(entry->owner, try->trial.owner);
-	STORE(entry->place, try->trial.place);
+	STORE(entry->place, (uint16_t)try->trial.place);
+	STORE(entry->offer, OFFER_NONE);
 	STORE(entry->calling, true);
 	STORE(entry->timeout_ms, 0);
 	STORE(entry->traits, traits | reply_trait(try->fd, try->account.policy));

@@ -28,22 +28,23 @@ struct attempt {
 	const struct rule *rule;    /* that said what it is */
 	struct socket_entry *entry; /* once the real connect is about to be made; NULL: none */
 	/* Of some: zero for the rest. */
-	struct unanswered answered; /* the failure that it was taken to answer; number 0: none */
-	int64_t admitted;           /* ns, when it was let through; 0: nobody was asked */
-	uint64_t cookie;            /* of its socket (conn/sockets.h), 0 = not known */
-	int64_t bound; /* ns that a lookup may be held at most; 0 = as the policy says */
-	int kind;      /* of a lookup: a family, or LOOKUP_RECORD and a type */
+	struct unanswered claimed; /* the failure that it was taken to answer; number 0: none */
+	int64_t admitted;          /* ns, when it was let through; 0: nobody was asked */
+	uint64_t cookie;           /* of its socket (conn/sockets.h), 0 = not known */
+	int64_t bound;          /* ns that a lookup may be held at most; 0 = as the policy says */
+	int kind;               /* of a lookup: a family, or LOOKUP_RECORD and a type */
+	enum workload workload; /* what the program has to do there */
 	/* Refused: the errno, or EAI_ code, that the program is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
 	bool paid;         /* a retry, with tokens */
+	uint8_t purse;     /* whose: attempt_purse() */
 	bool permit;       /* of a half-open breaker */
 	bool repeats;      /* the very datagram, or question, that is unanswered */
 	bool unclear;      /* a retry that goes free within the allowance */
-	bool mixed;        /* of a thread with other work there, and new work is answered there */
 	bool lineage;      /* a repeat of what another process did: the first of its own */
 	bool over_rate;    /* refused by the policy's rate alone */
-	bool asked;        /* somebody had asked for something */
+	bool demanded;     /* somebody had asked the program for something (dest/demand.h) */
 	bool may_be_other; /* than the request that a server put off (judging_may_be_other()) */
 	bool unjudged;     /* no attempt: it asks how the last connect went, or cannot be judged */
 	bool is_unix;
@@ -78,10 +79,19 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
  * False: this destination is not judged. */
 bool attempt_open_account(struct attempt *try);
 
-/* Tells its account which failure it answers, and whether it need answer none. */
-static inline void attempt_answers(struct attempt *try)
+/* Which tokens have paid for it, for when its request shows that it was no retry, and they are
+ * refunded: the configuration that held (the last bits of its serial), for by then another may, and
+ * whether it was a reserve. */
+static inline uint8_t attempt_purse(const struct config *config, enum budget_source source)
 {
-	try->account.answers = try->answered.number > 0 ? try->answered.at : 0;
+	return (uint8_t)(config->serial << 1 | (source == SOURCE_RESERVE));
+}
+
+/* Tells its account when the failure that it claimed was, and whether it may be for something else.
+ */
+static inline void attempt_tell_claim(struct attempt *try)
+{
+	try->account.claimed_at = try->claimed.number > 0 ? try->claimed.at : 0;
 	try->account.may_be_other = try->may_be_other;
 }
 

@@ -56,7 +56,7 @@ bool connect_timeout_set(int fd, struct socket_entry *entry, bool is_unix, int64
 	int saved = errno;
 	bool done;
 
-	ms = ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : ms;
+	ms = within(ms, 1, INT_MAX);
 	done = get_timeout(fd, is_unix, &was) && was == 0;
 	if (done) {
 		/* Noted before it is done: a handler may jump away in between. */

@@ -10,7 +10,7 @@ bool connection_failed(int fd, struct socket_entry *entry, enum socket_state fro
 	struct trial trial;
 	bool counts =
 	    failure && moves[from][event].outcome == MOVE_FAILURE && trial_of(entry, &trial);
-	int64_t kept = counts ? flight_keep(entry) : 0;
+	int64_t permit = counts ? flight_take_permit(entry) : 0;
 	bool moved = socket_move(fd, entry, from, event);
 
 	if (!counts)
@@ -21,6 +21,6 @@ bool connection_failed(int fd, struct socket_entry *entry, enum socket_state fro
 		              (event == ON_ERROR_TOLD && from == SOCKET_CONNECTING);
 		outcome_failure(&trial, failure, err, 0);
 	}
-	flight_give_back(&trial, kept);
+	flight_release_permit(&trial, permit);
 	return moved;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests by datagram: what is sent again without an answer is a retry. */
+#include "conn/datagram.h"
+
 #include "config/current.h"
 #include "conn/datagram_end.h"
 #include "conn/flight.h"
 #include "conn/judging.h"
 #include "region/state.h"
 #include "sys/hash.h"
+#include "sys/lookup_mark.h"
 #include "sys/memory.h"
 #include "sys/real.h"
 #include "sys/thread.h"
@@ -84,7 +87,7 @@ static bool is_piece(int fd, int flags)
 {
 	_Atomic(uint8_t) *byte = &unfinished[fd / 8];
 	uint8_t bit = (uint8_t)(1 << fd % 8);
-	bool begun = atomic_load_explicit(byte, memory_order_relaxed) & bit;
+	bool begun = LOAD(*byte) & bit;
 
 	if (flags & MSG_MORE) {
 		if (!begun)
@@ -251,7 +254,7 @@ static void settle_failed(struct datagram *datagram, int err)
 		return;
 	}
 	if (try->trial.retry)
-		failures_add(try->trial.destination, &try->answered);
+		failures_add(try->trial.destination, &try->claimed);
 }
 
 ssize_t datagram_settle(struct datagram *datagram, ssize_t result)

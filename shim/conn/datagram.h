@@ -32,12 +32,20 @@ ssize_t datagram_settle(struct datagram *datagram, ssize_t result);
 /* What the program gets for one that was dropped: datagrams may be lost. */
 ssize_t datagram_swallowed(const struct datagram *datagram);
 
-/* After a receive on a number with WATCH_DATAGRAM. from: whom it came from, NULL if the program did
- * not ask. Returns result and leaves errno as it was. */
-ssize_t datagram_received(int fd, ssize_t result, int flags, const struct sockaddr *from,
-                          socklen_t len, const struct iovec *parts, size_t count);
+/* What the end of such a request (datagram_end.c) needs of its beginning: */
 
-/* The program gives the number up. */
-void datagram_end(int fd);
+/* The socket of a number, whichever number it has; never 0. One system call. */
+uint64_t datagram_cookie(int fd);
+
+/* Whom an address stands for, 0 = unknown. Without the scope, which the program may leave out where
+ * the kernel tells it. Nobody has the address 0, and whoever gets what is sent there answers from
+ * his own. */
+uint64_t datagram_peer(const struct address *address);
+
+/* Counts a datagram that was not answered. err: what the program was told of it, or 0. */
+void datagram_failed(const struct sent_datagram *one, enum failure failure, int err);
+
+/* What has been begun with MSG_MORE on a number goes with its socket. */
+void datagram_forget_pieces(int fd);
 
 #endif

@@ -3,10 +3,12 @@
 #include "conn/datagram_end.h"
 
 #include "config/current.h"
+#include "conn/datagram.h"
 #include "conn/dns.h"
 #include "conn/flight.h"
 #include "region/counters.h"
 #include "region/state.h"
+#include "sys/lookup_mark.h"
 #include "sys/real.h"
 #include "sys/socket_timeout.h"
 #include "sys/thread.h"
@@ -51,12 +53,12 @@ static void answered(const struct sent_datagram *last, bool refused)
 		return;
 	}
 	destination_account(destination, config_current(), &account);
-	count_answered(shim_region, destination, last->retry);
+	count_answered(shim_tally, destination, last->retry);
 	if (budget_wants_success(&account)) {
 		outcome_success(&trial);
 	} else {
 		count(&destination->tally.successes);
-		count(&shim_region->tally.successes);
+		count(&shim_tally->successes);
 	}
 }
 

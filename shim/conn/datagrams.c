@@ -25,7 +25,7 @@ static _Atomic(int) highest;
 static struct sent_datagram read_entry(struct entry *entry)
 {
 	return (struct sent_datagram) {
-		.cookie = atomic_load_explicit(&entry->cookie, memory_order_acquire),
+		.cookie = LOAD_ACQUIRE(entry->cookie),
 		.mark = LOAD(entry->mark),
 		.peer = LOAD(entry->peer),
 		.at = LOAD(entry->at),
@@ -102,7 +102,7 @@ void datagrams_add(const struct sent_datagram *sent)
 	STORE(entry->flying, sent->flying);
 	STORE(entry->paid, sent->paid);
 	STORE(entry->permit, sent->permit);
-	atomic_store_explicit(&entry->cookie, sent->cookie, memory_order_release);
+	STORE_RELEASE(entry->cookie, sent->cookie);
 }
 
 bool datagrams_none(void)

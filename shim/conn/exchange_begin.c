@@ -27,9 +27,9 @@ struct socket_entry *exchange_entry(int fd)
 	return entry;
 }
 
-/* A connection that is only written to succeeds by living: looked at once it is old enough, and
+/* A connection that is only written to succeeds by its age: looked at once it is old enough, and
  * only while a success would matter. */
-static void lives(int fd, struct socket_entry *entry)
+static void count_one_way(int fd, struct socket_entry *entry)
 {
 	unsigned int traits = LOAD(entry->traits);
 	struct account account;
@@ -41,10 +41,10 @@ static void lives(int fd, struct socket_entry *entry)
 		return;
 	if (!socket_believe(fd, entry) || socket_mark(entry, TRAIT_ONE_WAY) & TRAIT_ONE_WAY)
 		return;
-	socket_move(fd, entry, SOCKET_ASKED, ON_LIVES);
+	socket_move(fd, entry, SOCKET_ASKED, ON_ONE_WAY);
 	outcome_success(&trial);
 	if (!(LOAD(entry->traits) & TRAIT_SERVED))
-		count_answered(shim_region, trial.destination, trial.retry);
+		count_answered(shim_tally, trial.destination, trial.retry);
 }
 
 static void asked(struct socket_entry *entry, uint32_t fingerprint)
@@ -53,7 +53,7 @@ static void asked(struct socket_entry *entry, uint32_t fingerprint)
 		feedback_first(entry, fingerprint);
 	} else if (LOAD(entry->traits) & TRAIT_AGAIN) {
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGAIN);
-		atomic_store_explicit(&entry->fingerprint, fingerprint, memory_order_relaxed);
+		STORE(entry->fingerprint, fingerprint);
 	} else {
 		feedback_next(entry, fingerprint);
 	}
@@ -113,7 +113,7 @@ void exchange_went(int fd, struct socket_entry *entry, enum socket_state state,
 	if (state == SOCKET_ASKED && fingerprint)
 		late(fd, entry, fingerprint);
 	else if (state == SOCKET_ASKED)
-		lives(fd, entry);
+		count_one_way(fd, entry);
 	else if (state < SOCKET_DONE && socket_move(fd, entry, state, ON_REQUEST))
 		asked(entry, fingerprint);
 }

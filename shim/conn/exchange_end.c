@@ -69,7 +69,7 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 		if (socket_believe(fd, entry)) {
 			outcome_success(&trial);
 			if (first)
-				count_answered(shim_region, trial.destination, trial.retry);
+				count_answered(shim_tally, trial.destination, trial.retry);
 		}
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_PROBE);
 		return;
@@ -81,8 +81,8 @@ static void answered(int fd, struct socket_entry *entry, enum socket_state state
 	}
 	if (first && trial.destination) {
 		count(&trial.destination->tally.successes);
-		count(&shim_region->tally.successes);
-		count_answered(shim_region, trial.destination, trial.retry);
+		count(&shim_tally->successes);
+		count_answered(shim_tally, trial.destination, trial.retry);
 	}
 }
 
@@ -106,8 +106,8 @@ static void rejected(int fd, struct socket_entry *entry, enum socket_state state
 	atomic_fetch_and(&entry->traits,
 	                 (uint32_t) ~(TRAIT_TIMED_OUT | TRAIT_PROBE | TRAIT_PARTIAL));
 	if (failure && trial_stands(&trial))
-		count_status(shim_region, trial.destination, reply->status);
-	reply_asks(trial.destination, reply);
+		count_status(shim_tally, trial.destination, reply->status);
+	reply_note_retry_after(trial.destination, reply);
 }
 
 void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *parts, size_t count,
@@ -121,7 +121,7 @@ void exchange_end_head(int fd, struct socket_entry *entry, const struct iovec *p
 	reply_read(fd, NULL, parts, count, n, &reply);
 	if (!reply.is_whole)
 		return;
-	reply_asks(trial.destination, &reply);
+	reply_note_retry_after(trial.destination, &reply);
 	socket_move(fd, entry, SOCKET_HEAD, ON_HEAD_READ);
 }
 
@@ -160,11 +160,8 @@ static void spoke(int fd, struct socket_entry *entry, enum socket_state state,
 	said = not_now_said(parts->iov_base, n < parts->iov_len ? n : parts->iov_len,
 	                    (struct said_when) { .asked = state == SOCKET_ASKED,
 	                                         .greets = greets,
+	                                         .offered = LOAD(entry->offer) == OFFER_MADE,
 	                                         .agreed = traits & TRAIT_AGREES });
-	/* What answers longer requests by the same two bytes answers. */
-	if (said == SAID_GO_ON && !(traits & TRAIT_AGREES) &&
-	    !tcp_info_sent_little(fd, NOT_NOW_METHODS))
-		said = SAID_ANSWER;
 	switch (said) {
 	case SAID_NOT_NOW:
 		trait_add(entry, TRAIT_AGREES); /* what comes next is looked at, too */

@@ -13,7 +13,7 @@
 
 static inline void trait_add(struct socket_entry *entry, unsigned int trait)
 {
-	if (!(atomic_load_explicit(&entry->traits, memory_order_relaxed) & trait))
+	if (!(LOAD(entry->traits) & trait))
 		socket_mark(entry, trait);
 }
 

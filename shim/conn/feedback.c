@@ -3,6 +3,7 @@
 #include "conn/feedback.h"
 
 #include "config/current.h"
+#include "conn/attempt.h"
 #include "conn/outcome.h"
 #include "conn/pieces.h"
 #include "dest/failures.h"
@@ -25,8 +26,10 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	 * answer each other's failures. */
 	if (failure->counted && (!another || profile_is_shared(destination)))
 		profile_tried_again(destination, number, failure->refused);
-	/* After a connect that was throttled most of the pause is ours. */
-	if (failure->counted && !failure->held)
+	/* After a connect that was throttled most of the pause is ours. Of one that was refused
+	 * nobody knows what it was for: what comes too soon after it has paused before it. */
+	if (failure->counted && !failure->held &&
+	    !(failure->refused && LOAD(entry->traits) & TRAIT_PASSED))
 		profile_paused(destination, LOAD(entry->began) - failure->at);
 	if (failure->owner != FAILURE_ANYONE)
 		profile_answered(destination, another);
@@ -50,21 +53,23 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 {
 	unsigned int traits =
 	    atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_RETRY | TRAIT_PAID));
+	const struct config *config = config_current();
+	enum budget_source source = LOAD(entry->purse) & 1 ? SOURCE_RESERVE : SOURCE_OWN;
 	struct account account;
 	int64_t cost;
 
 	if (!(traits & TRAIT_RETRY))
 		return;
 	count(&destination->tally.mistaken);
-	count(&shim_region->tally.mistaken);
-	if (!(traits & TRAIT_PAID))
+	count(&shim_tally->mistaken);
+	/* Another configuration may have another purse for it, which has not paid. */
+	if (!(traits & TRAIT_PAID) || LOAD(entry->purse) != attempt_purse(config, source))
 		return;
-	destination_account(destination, config_current(), &account);
+	destination_account(destination, config, &account);
 	/* Which of the two it was is not known any more, and no token may come from nowhere. */
 	cost = account.policy->cost;
-	if (cost > account.policy->cost_timeout)
-		cost = account.policy->cost_timeout;
-	budget_refund(&account, cost);
+	cost = lesser(cost, account.policy->cost_timeout);
+	budget_refund(&account, cost, source);
 }
 
 /* True if a request on this connection would tell something. */
@@ -109,15 +114,15 @@ uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *
 void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 {
 	unsigned int traits = LOAD(entry->traits);
-	struct unanswered answered = {
-		.owner = LOAD(entry->answered_owner),
-		.place = LOAD(entry->answered_place),
-		.at = LOAD(entry->answered_at),
-		.fingerprint = LOAD(entry->answered_fingerprint),
-		.number = LOAD(entry->answered_number),
-		.counted = traits & TRAIT_ANSWERS_COUNTED,
-		.held = traits & TRAIT_ANSWERS_HELD,
-		.refused = LOAD(entry->answered_refused),
+	struct unanswered claimed = {
+		.owner = LOAD(entry->claimed_owner),
+		.place = LOAD(entry->claimed_place),
+		.at = LOAD(entry->claimed_at),
+		.fingerprint = LOAD(entry->claimed_fingerprint),
+		.number = LOAD(entry->claimed_number),
+		.counted = traits & TRAIT_CLAIMED_COUNTED,
+		.held = traits & TRAIT_CLAIMED_HELD,
+		.refused = LOAD(entry->claimed_refused),
 		.passed = true,
 	};
 	struct unanswered other;
@@ -128,23 +133,26 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	if (fingerprint == 0 || !trial_of(entry, &trial))
 		return;
 	STORE(entry->fingerprint, fingerprint);
-	same = answered.number && answered.fingerprint == fingerprint;
-	if (traits & TRAIT_ASKED && answered.fingerprint)
-		profile_asked(trial.destination, !same);
+	same = claimed.number && claimed.fingerprint == fingerprint;
+	if (traits & TRAIT_DEMANDED && claimed.fingerprint)
+		profile_excused(trial.destination, !same);
 	if (same) {
-		is_again(entry, trial.destination, &answered);
+		is_again(entry, trial.destination, &claimed);
 		return;
 	}
 	destination_account(trial.destination, config_current(), &account);
 	if (failures_claim_request(trial.destination, fingerprint, trial.owner,
 	                           account.policy->horizon, LOAD(entry->began), &other)) {
 		if (traits & TRAIT_RETRY)
-			failures_add(trial.destination, &answered);
+			failures_add(trial.destination, &claimed);
 		is_again(entry, trial.destination, &other);
 		return;
 	}
-	if (traits & TRAIT_RETRY && !answered.fingerprint)
+	if (traits & TRAIT_RETRY && !claimed.fingerprint) {
+		if (traits & TRAIT_PASSED)
+			profile_mixed(trial.destination, thread_id(), monotonic());
 		return; /* nothing is known of what it was taken to answer */
+	}
 	is_new(entry);
 	if (traits & (TRAIT_RETRY | TRAIT_PASSED)) /* beside what failed */
 		profile_mixed(trial.destination, thread_id(), monotonic());
@@ -154,9 +162,9 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	 * throttled counts as a try: a program with a number of tries gives up after as many, and
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
 	 */
-	if (answered.counted && !(traits & TRAIT_PASSED))
-		profile_went_on(trial.destination, answered.number, answered.refused);
-	failures_add(trial.destination, &answered);
+	if (claimed.counted && !(traits & TRAIT_PASSED))
+		profile_went_on(trial.destination, claimed.number, claimed.refused);
+	failures_add(trial.destination, &claimed);
 	pay_back(entry, trial.destination);
 }
 
@@ -165,7 +173,7 @@ void feedback_next(struct socket_entry *entry, uint32_t fingerprint)
 	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_REPLY_FAILED;
 
 	STORE(entry->fingerprint, fingerprint);
-	STORE(entry->answered_number, 0);
+	STORE(entry->claimed_number, 0);
 	if (LOAD(entry->traits) & of_another)
 		atomic_fetch_and(&entry->traits, ~of_another);
 	is_new(entry);

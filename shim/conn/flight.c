@@ -47,7 +47,7 @@ void flight_end(struct socket_entry *entry)
 		over(trial.destination, traits, LOAD(entry->began), LOAD(entry->since));
 }
 
-int64_t flight_keep(struct socket_entry *entry)
+int64_t flight_take_permit(struct socket_entry *entry)
 {
 	if (!(LOAD(entry->traits) & TRAIT_PERMIT) ||
 	    LOAD(entry->process) != thread_process_noted() || thread_is_borrowed() ||
@@ -56,18 +56,18 @@ int64_t flight_keep(struct socket_entry *entry)
 	return LOAD(entry->since);
 }
 
-void flight_give_back(const struct trial *trial, int64_t kept)
+void flight_release_permit(const struct trial *trial, int64_t given)
 {
-	if (kept && trial_stands(trial))
-		over(trial->destination, TRAIT_PERMIT, kept, kept);
+	if (given && trial_stands(trial))
+		over(trial->destination, TRAIT_PERMIT, given, given);
 }
 
 void flight_timed_out(struct socket_entry *entry, const struct trial *trial)
 {
-	int64_t kept = flight_keep(entry);
+	int64_t given = flight_take_permit(entry);
 
 	outcome_failure(trial, FAILURE_TIMEOUT, 0, 0);
-	flight_give_back(trial, kept);
+	flight_release_permit(trial, given);
 }
 
 void flight_end_attempt(struct attempt *try)

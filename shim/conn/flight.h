@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attempts in flight: let through, and not known yet to have ended. Two count them, and none but
- * these makes anything here do more than look at a bit: the strategy `concurrency`, and a half-open
- * breaker the permits of its probes. Both forget after a while what never ends (a process that was
+ * Attempts in flight: let through, and not known yet to have ended. The strategy `concurrency`
+ * counts them, and a half-open breaker counts the permits of its probes; of all other attempts a
+ * bit is looked at, and nothing more. Both forget after a while what never ends (a process that was
  * killed, a close that nobody saw), so an end that is missed costs some precision and nothing else.
  *
  * Lock-free, async-signal-safe, errno is left alone.
@@ -21,16 +21,17 @@ unsigned int flight_traits(const struct attempt *try);
  * states in which the outcome is open. */
 void flight_end(struct socket_entry *entry);
 
-/* Takes the permit of a half-open breaker from the socket's attempt, for flight_give_back() once
- * its failure is counted: given back before, as the move of the entry would, it lets somebody by in
- * the moment in which the breaker does not know yet that it is to open. 0: it has none. */
-int64_t flight_keep(struct socket_entry *entry);
+/* Takes the permit of a half-open breaker from the socket's attempt, to be released once its
+ * failure is counted. The move of the entry would release it before that, and the breaker, which
+ * does not know yet that it is to open, would let another attempt by. Returns when the permit was
+ * given, in ns; 0: it has none. */
+int64_t flight_take_permit(struct socket_entry *entry);
 
-/* kept: as flight_keep() returned it. */
-void flight_give_back(const struct trial *trial, int64_t kept);
+/* given: as flight_take_permit() returned it. */
+void flight_release_permit(const struct trial *trial, int64_t given);
 
-/* Counts a timeout of an attempt that goes on, for its answer may still come, and gives its permit
- * back: that probe has told what it could. */
+/* Counts a timeout of an attempt that goes on, for its answer may still come, and releases its
+ * permit: that probe has told what it could. */
 void flight_timed_out(struct socket_entry *entry, const struct trial *trial);
 
 /* As flight_end(), of an attempt that has no entry: a lookup, a number beyond the table, one that

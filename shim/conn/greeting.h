@@ -19,8 +19,8 @@ void greeting_more(int fd, struct socket_entry *entry, const struct iovec *parts
                    size_t n);
 
 /* The peer has ended the connection. True: it is young, nothing was answered since the greeting,
- * and that happens too often (dest/answer_time.h) to be all that there was to tell. Of a server on
- * this machine that tells one thing by a unix socket it is. */
+ * and that happens too often (dest/answer_time.h) to be all that there was to tell. Never of a unix
+ * socket: a server on this machine may tell one thing by it, and close. */
 bool greeting_was_in_vain(const struct socket_entry *entry);
 
 #endif

@@ -4,6 +4,8 @@
  * 5.2) never matches its name. */
 #include "conn/http.h"
 
+#include "sys/text.h"
+
 enum http_place {
 	PLACE_STATUS, /* in the status line, up to the end of the code */
 	PLACE_REASON, /* in the rest of it */
@@ -17,11 +19,6 @@ static const char name[] = "retry-after:";
 
 #define STATUS_LEN ((int)sizeof(status_line) - 1)
 #define NAME_LEN   ((int)sizeof(name) - 1)
-
-static bool is_digit(unsigned char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* True if the character may stand at this place of a status line. */
 static bool fits(int place, unsigned char c)
@@ -77,8 +74,7 @@ static enum http_said take_name(struct http_reader *reader, unsigned char c)
 	}
 	if (c == '\r' && reader->matched == 0)
 		return HTTP_MORE;
-	if (c >= 'A' && c <= 'Z')
-		c = (unsigned char)(c - 'A' + 'a');
+	c = (unsigned char)lower(c);
 	if (reader->matched >= NAME_LEN || c != (unsigned char)name[reader->matched]) {
 		reader->place = PLACE_OTHER;
 		return HTTP_MORE;

@@ -6,15 +6,11 @@
 
 #include "budget/policy.h"
 #include "conn/http.h"
+#include "sys/text.h"
 
 #define DAY 86400
 /* Beyond any cap, and far from overflowing. */
 #define MOST (INT64_C(366) * DAY)
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 /* A number of exactly so many digits, the first of which may be a blank where one is given; moves
  * *at on. -1: it is none. */

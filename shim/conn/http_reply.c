@@ -127,7 +127,7 @@ enum reply_said reply_read(int fd, const struct policy *policy, const struct iov
 	return answer;
 }
 
-void reply_asks(struct destination *destination, const struct http_reply *reply)
+void reply_note_retry_after(struct destination *destination, const struct http_reply *reply)
 {
 	struct account account;
 

@@ -44,6 +44,6 @@ enum reply_said reply_read(int fd, const struct policy *policy, const struct iov
 void reply_forget(int fd);
 
 /* Puts down what a reply asked for. */
-void reply_asks(struct destination *destination, const struct http_reply *reply);
+void reply_note_retry_after(struct destination *destination, const struct http_reply *reply);
 
 #endif

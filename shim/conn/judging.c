@@ -2,9 +2,10 @@
 /* The evidence on an attempt when it begins, the rule that this leads to, and how it is counted. */
 #include "conn/judging.h"
 
+#include "budget/budget_wait.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
-#include "dest/lineage.h"
+#include "dest/lineage_evidence.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
 #include "region/counters.h"
@@ -23,7 +24,7 @@ static bool is_sweep(const struct attempt *try, const struct name_hit *hit)
 {
 	const struct destination *destination = try->trial.destination;
 	uint32_t good = (uint32_t)LOAD(destination->good_place);
-	uint32_t bad = try->answered.place;
+	uint32_t bad = try->claimed.place;
 
 	if (!bad)
 		bad = (uint32_t)LOAD(destination->bad_place);
@@ -44,32 +45,45 @@ static bool may_be_next(const struct attempt *try)
 	bool replied = LOAD(try->trial.destination->last_failure) == FAILURE_STATUS;
 
 	return (replied || LOAD(try->account.budget->allowance.failed) <= 1) && answers(try) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	       budget_retry_after_wait(&try->account, try->began) <= 0;
 }
 
-/* Of one that has answered no more than it failed, other work would fare no better. On a kept
- * connection few answers are counted, and one is enough. */
+/* Failures for each answer up to which other work may fare better than what failed. */
+#define SERVES 8
+
+/* Of one that has answered next to nothing, other work would fare no better. On a kept connection
+ * few answers are counted, and one is enough. Within TLS each handshake was an answer. */
 static bool serves_others(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
+	uint64_t answers = (uint64_t)LOAD(destination->tally.successes);
 	uint64_t failures = 0; /* what others wrote there may be anything */
 
 	if (try->is_request)
-		return LOAD(destination->tally.successes) > 0;
+		return answers > 0;
 	for (int i = 0; i < FAILURE_COUNT; i++)
 		failures += (uint64_t)LOAD(destination->tally.failures[i]);
-	return LOAD(destination->tally.successes) > (int64_t)failures;
+	if (profile_carries(destination))
+		return answers > failures;
+	return answers > 0 && answers >= failures / SERVES;
+}
+
+/* This thread has had other work there since then, and nearly all of what is new is answered. */
+static bool has_other_work(const struct destination *destination, int64_t since)
+{
+	return profile_is_mixed(destination, thread_id(), since) &&
+	       profile_answers_new(destination);
 }
 
 bool judging_may_be_other(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
-	const struct unanswered *answered = &try->answered;
+	const struct unanswered *claimed = &try->claimed;
 
 	if (try->repeats || !serves_others(try))
 		return false;
-	return answered->passed || (answered->number == 1 && !answered->refused &&
-	                            !profile_tries_again(destination, 1, false));
+	return claimed->passed || (claimed->number == 1 && !claimed->refused &&
+	                           !profile_tries_again(destination, 1, false));
 }
 
 /* Each try takes its thread a second, and others are answered meanwhile: that spins nowhere. It may
@@ -87,46 +101,44 @@ static bool waits_long(const struct attempt *try)
  * this thread tries in vain again and again fails by itself, and not because its destination does:
  * where 60 % fail one thread in two thousand comes so far. Its own failures are counted, and not
  * the tries of one request: what it does next may be another, and a refusal proves nothing of
- * either. Datagrams are left out: their sender is told nothing, and goes on. */
+ * either. Where the server has asked for a pause, nothing goes at a place where the program is
+ * known to try again: the repeat would take the leave of the work after it. Datagrams are left
+ * out: their sender is told nothing, and goes on. */
 static bool has_been_denied(const struct attempt *try, uint32_t slot)
 {
-	return !try->is_datagram && tries_is_denied(slot) && !tries_are_vain(slot) &&
-	       answers(try) && !budget_is_barred(&try->account) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	const struct unanswered *claimed = &try->claimed;
+
+	if (try->is_datagram || !tries_is_denied(slot) || tries_are_vain(slot) || !answers(try) ||
+	    budget_is_barred(&try->account))
+		return false;
+	return budget_retry_after_wait(&try->account, try->began) <= 0 ||
+	       (serves_others(try) &&
+	        !profile_tries_again(try->trial.destination, claimed->number, claimed->refused));
 }
 
 /* This thread has other work there as well, and nearly all of what is new there is answered: what
- * it tries again and again fails by itself. A refusal would meet the one as often as the other. */
-static bool is_mixed(const struct attempt *try)
+ * it tries again and again fails by itself. A refusal would meet the one as often as the other.
+ * Before that is known its pause tells: what comes sooner is not what it tries again. */
+static bool is_mixed(const struct attempt *try, bool returns)
 {
 	const struct destination *destination = try->trial.destination;
+	int64_t since = try->began - (returns ? NS_PER_S : ALLOWANCE_WINDOW);
 
-	return !try->is_datagram &&
-	       profile_is_mixed(destination, thread_id(), try->began - ALLOWANCE_WINDOW) &&
-	       profile_answers_new(destination) &&
+	return !try->is_datagram && (try->claimed.early || has_other_work(destination, since)) &&
 	       allowance_is_answering_mixed(&try->account.budget->allowance, try->began) &&
-	       !budget_is_barred(&try->account) &&
-	       budget_asked_wait(&try->account, try->began) <= 0;
+	       !budget_is_barred(&try->account);
 }
 
-/* What those say that share the budget. While the destination answers, what its own command left
- * unanswered is no proof: with the same arguments a program may do other work. On the way back
- * from an outage another command is none either: of a farm's not all are remembered. */
+/* What those say that share the budget. */
 static void gather_lineage(const struct attempt *try, uint32_t slot, bool returns,
                            struct evidence *evidence)
 {
 	enum lineage lineage =
 	    lineage_of(try->trial.destination, slot, try->account.policy->horizon, try->began);
-	bool answering = allowance_is_answering(&try->account.budget->allowance, try->began);
 
-	if (returns || (LOAD(try->account.budget->streak) > 0 && !answering)) {
-		evidence->stranger = lineage == LINEAGE_STRANGER;
-		evidence->lineage = lineage == LINEAGE_SAME;
-	}
-	if (answering && !returns) {
-		evidence->same_command = lineage == LINEAGE_SAME;
-		evidence->other_command = lineage == LINEAGE_OTHER;
-	}
+	lineage_evidence(lineage,
+	                 allowance_is_answering_slowly(&try->account.budget->allowance, try->began),
+	                 returns, LOAD(try->account.budget->streak) > 0, evidence);
 }
 
 /* Whoever was refused since then still waits: in this streak; and where a way back from an outage
@@ -142,9 +154,23 @@ static int64_t refused_since(const struct account *account, int64_t now)
  * that has long tried in vain does what it did. */
 static bool tries_on(const struct attempt *try, uint32_t slot)
 {
-	return profile_tries_again(try->trial.destination, try->answered.number,
-	                           try->answered.refused) ||
-	       (try->answered.refused && tries_are_vain(slot));
+	return profile_tries_again(try->trial.destination, try->claimed.number,
+	                           try->claimed.refused) ||
+	       (try->claimed.refused && tries_are_vain(slot));
+}
+
+/* Tries after which a program that gives its work up then is taken for one that does not storm. */
+#define FEW_TRIES 3
+
+/* Of what the server has put off not as many go. */
+static enum workload workload_of(const struct attempt *try, bool mixed)
+{
+	if (budget_retry_after_wait(&try->account, try->began) > 0)
+		return WORKLOAD_UNKNOWN;
+	if (mixed)
+		return WORKLOAD_MIXED;
+	return profile_goes_on(try->trial.destination, FEW_TRIES, false) ? WORKLOAD_BOUNDED
+	                                                                 : WORKLOAD_UNKNOWN;
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
@@ -154,32 +180,34 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
-	bool in_vain = tries_loop(slot, refused_since(&try->account, try->began));
-	bool polls, returns, waits;
+	bool stuck = tries_loop(slot, refused_since(&try->account, try->began));
+	/* Who was throttled in an outage is on his way back as long as there is one. */
+	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
+	bool mixed, polls, waits;
 
 	evidence->same = try->repeats;
-	failures_claim(destination, thread_id(), !in_vain, policy->horizon, try->began,
-	               &try->answered);
+	failures_claim(destination, thread_id(), !stuck, policy->horizon, try->began,
+	               &try->claimed);
 	try->may_be_other = judging_may_be_other(try);
-	attempt_answers(try);
-	try->asked = demand_is_new(slot, try->answered.number > 0 ? try->answered.at : failed_at) &&
-	             !demand_serves_many();
-	evidence->demand = try->asked && !profile_has_no_excuse(destination);
+	attempt_tell_claim(try);
+	mixed = is_mixed(try, returns);
+	try->workload = workload_of(try, mixed);
+	try->demanded =
+	    demand_is_new(slot, try->claimed.number > 0 ? try->claimed.at : failed_at) &&
+	    !demand_serves_many();
+	evidence->demand = try->demanded && !profile_has_no_excuse(destination);
 	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
-	evidence->other_work = try->answered.passed;
-	polls = budget_asked_wait(&try->account, try->began) <= 0 &&
-	        failures_is_answered(destination, try->answered.fingerprint, try->began);
-	/* Who was throttled in an outage is on his way back as long as there is one. */
-	returns = ramp_is_on(&try->account.budget->ramp, try->began);
+	evidence->other_work = try->claimed.passed;
+	polls = budget_retry_after_wait(&try->account, try->began) <= 0 &&
+	        failures_is_answered(destination, try->claimed.fingerprint, try->began);
 	waits = !returns && waits_long(try);
-	evidence->again = try->answered.number > 0 && !polls && !waits && tries_on(try, slot);
-	evidence->loop = !polls && !waits && in_vain &&
+	evidence->again = try->claimed.number > 0 && !polls && !waits && tries_on(try, slot);
+	evidence->loop = !polls && !waits && stuck &&
 	                 (returns || (LOAD(try->account.budget->streak) > 0 && !may_be_next(try)));
 	/* Not past the ramp: all would come at the first success. */
 	evidence->denied =
 	    !returns && (evidence->again || evidence->loop) && has_been_denied(try, slot);
-	try->mixed = !returns && is_mixed(try);
-	evidence->mixed = try->mixed && (evidence->again || evidence->loop);
+	evidence->mixed = mixed && (evidence->again || evidence->loop);
 	evidence->invited = !evidence->sweep && (evidence->again || evidence->loop) &&
 	                    budget_is_invited(&try->account, try->began);
 	gather_lineage(try, slot, returns, evidence);
@@ -193,17 +221,17 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 
 	gather_evidence(try, slot, hit, &evidence);
 	try->rule = rule_for(&evidence);
-	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
+	count_rule(shim_tally, try->trial.destination, (size_t)(try->rule - rules));
 	try->lineage = evidence.lineage && try->rule->says == KIND_REPEAT;
 	/* What is unclear is a first try if it may go; unless a failure of its own thread, or of
 	 * nobody, is unanswered, or all speaks for a repeat: then it counts as a retry, and goes
 	 * all the same if it may. */
 	try->unclear =
-	    try->rule->says == KIND_UNCLEAR && (try->answered.number > 0 || evidence.denied ||
-	                                        evidence.mixed || evidence.same_command);
+	    try->rule->says == KIND_UNCLEAR &&
+	    (try->claimed.number > 0 || evidence.denied || evidence.mixed || evidence.same_command);
 	try->trial.retry = try->unclear || try->rule->says == KIND_REPEAT ||
 	                   (try->rule->says == KIND_UNCLEAR &&
-	                    !budget_unclear(&try->account, try->mixed, try->began));
+	                    !budget_unclear(&try->account, try->workload, try->began));
 }
 
 /* quick: as try->quick, where that is known when this is compiled. */
@@ -214,9 +242,9 @@ static inline __attribute__((always_inline)) void note(struct attempt *try, bool
 	try->trial.number = 1;
 	try->trial.began = try->began;
 	/* Nothing had failed: it begins something. */
-	try->trial.counted = quick || (try->answered.number == 0 && !try->answered.passed);
+	try->trial.counted = quick || (try->claimed.number == 0 && !try->claimed.passed);
 	count(&destination->tally.attempts);
-	count(&shim_region->tally.attempts);
+	count(&shim_tally->attempts);
 	if (LOAD(try->account.budget->streak) > 0 ||
 	    (!quick &&
 	     breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker)))
@@ -225,13 +253,13 @@ static inline __attribute__((always_inline)) void note(struct attempt *try, bool
 		outcome_refilled(destination, &try->account, try->label, try->began);
 	if (!quick && try->trial.retry) {
 		/* Until it says otherwise, for what the failed one was for. */
-		try->trial.fingerprint = try->answered.fingerprint;
-		try->trial.number = try->answered.number + 1;
-		try->trial.counted = try->answered.counted;
+		try->trial.fingerprint = try->claimed.fingerprint;
+		try->trial.number = try->claimed.number + 1;
+		try->trial.counted = try->claimed.counted;
 		announce(try->began);
 		refresh(try->began);
 		count(&destination->tally.retries);
-		count(&shim_region->tally.retries);
+		count(&shim_tally->retries);
 	} else {
 		budget_first_try(&try->account, try->began);
 	}

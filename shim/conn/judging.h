@@ -12,13 +12,14 @@
  * is known of the name of its address. */
 void attempt_judge(struct attempt *try, const struct name_hit *hit);
 
-/* True if what it tries may be other work than the request that failed: a server that asks for a
- * pause (Retry-After) means that one, and stops nothing else. So it is after a first failure for as
- * long as the program has not been seen to try again, and of one that goes on to other work; not at
- * a destination that serves nothing else. */
-bool judging_may_be_other(const struct attempt *try);
-
-/* The second half of that, for one that is judged already: trial.retry. */
+/* The second half of attempt_judge(), for an attempt of which trial.retry and the rule are known
+ * already: counts it, and writes it down. */
 void attempt_count(struct attempt *try);
+
+/* True if what it tries may be other work than the request that failed: a server that asks for a
+ * pause (Retry-After) means that request, and stops nothing else. Other work may follow a first
+ * failure for as long as the program has not been seen to try again after one, and any failure of a
+ * program that goes on to other work; never at a destination that serves next to nothing. */
+bool judging_may_be_other(const struct attempt *try);
 
 #endif

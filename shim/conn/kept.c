@@ -9,6 +9,7 @@
 #include "conn/kept.h"
 
 #include "budget/allowance.h"
+#include "budget/budget_wait.h"
 #include "conn/attempt.h"
 #include "conn/flight.h"
 #include "conn/judging.h"
@@ -55,20 +56,21 @@ static bool is_cheap(const struct attempt *try)
 {
 	const struct allowance *allowance = &try->account.budget->allowance;
 
-	if (budget_is_barred(&try->account) || budget_asked_wait(&try->account, try->began) > 0)
+	if (budget_is_barred(&try->account) ||
+	    budget_retry_after_wait(&try->account, try->began) > 0)
 		return false;
 	return polls_slowly(try) ||
 	       (!tries_are_vain(try->trial.slot) && LOAD(allowance->failed) <= MOSTLY &&
 	        allowance_is_answering(allowance, try->began));
 }
 
-static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t fingerprint,
-                            struct evidence *evidence)
+static void gather_request_evidence(struct attempt *try, uint32_t traits, uint32_t fingerprint,
+                                    struct evidence *evidence)
 {
 	struct destination *destination = try->trial.destination;
 	int64_t horizon = try->account.policy->horizon;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
-	struct unanswered *answered = &try->answered;
+	struct unanswered *claimed = &try->claimed;
 	const struct allowance *allowance = &try->account.budget->allowance;
 	bool answers = LOAD(allowance->failed) <=
 	               (allowance_has_answer(allowance, try->began) ? NONCES : NONCES_UNANSWERED);
@@ -76,9 +78,9 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 	evidence->quiet = failed_at == 0 || failed_at < try->began - horizon;
 	evidence->same = !evidence->quiet && fingerprint &&
 	                 failures_claim_request(destination, fingerprint, try->trial.owner, horizon,
-	                                        try->began, answered);
-	attempt_answers(try);
-	if (evidence->same && budget_asked_wait(&try->account, try->began) <= 0 &&
+	                                        try->began, claimed);
+	attempt_tell_claim(try);
+	if (evidence->same && budget_retry_after_wait(&try->account, try->began) <= 0 &&
 	    failures_is_answered(destination, fingerprint, try->began)) {
 		evidence->same = false; /* the claim stands: what failed is not tried again */
 		return;
@@ -86,7 +88,7 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 	evidence->kept = evidence->same && is_cheap(try);
 	evidence->invited = evidence->same && budget_is_invited(&try->account, try->began);
 	if (evidence->quiet || evidence->same) {
-		evidence->demand = is_asked(try, evidence->same ? answered->at : 0);
+		evidence->demand = is_asked(try, evidence->same ? claimed->at : 0);
 		return;
 	}
 	/* Its body is not in hand: nobody can say whether it is the same. */
@@ -94,21 +96,21 @@ static void gather_evidence(struct attempt *try, uint32_t traits, uint32_t finge
 		return;
 	/* Not the one after a failed reply: it begins something. */
 	if (!(traits & TRAIT_REPLY_FAILED) ||
-	    !failures_claim(destination, try->trial.owner, true, horizon, try->began, answered)) {
+	    !failures_claim(destination, try->trial.owner, true, horizon, try->began, claimed)) {
 		evidence->other = answers;
 		return;
 	}
 	/* Within TLS the handshake was the answer that the destination has given, perhaps. */
 	try->may_be_other = !(traits & TRAIT_CARRIER) && judging_may_be_other(try);
-	attempt_answers(try);
+	attempt_tell_claim(try);
 	if (fingerprint &&
-	    answered->fingerprint) { /* another request: only its own answers the failure */
-		answered->passed = true;
-		failures_add(destination, answered);
+	    claimed->fingerprint) { /* another request: only its own answers the failure */
+		claimed->passed = true;
+		failures_add(destination, claimed);
 		evidence->other = answers;
 		return;
 	}
-	evidence->demand = is_asked(try, answered->at);
+	evidence->demand = is_asked(try, claimed->at);
 	evidence->kept = is_cheap(try);
 	evidence->invited = budget_is_invited(&try->account, try->began);
 	evidence->loop = true;
@@ -142,21 +144,21 @@ bool attempt_begin_request(struct attempt *try, int fd, uint32_t fingerprint, in
 		goto out;
 	try->cookie = LOAD(entry->cookie);
 	try->trial.owner = thread_id();
-	gather_evidence(try, LOAD(entry->traits), fingerprint, &evidence);
+	gather_request_evidence(try, LOAD(entry->traits), fingerprint, &evidence);
 	try->rule = rule_for(&evidence);
-	count_rule(shim_region, try->trial.destination, (size_t)(try->rule - rules));
+	count_rule(shim_tally, try->trial.destination, (size_t)(try->rule - rules));
 	/* A retry that goes free, if it may. */
 	try->unclear = try->rule->says == KIND_UNCLEAR && (evidence.invited || evidence.kept);
-	try->trial.retry =
-	    try->unclear || try->rule->says == KIND_REPEAT ||
-	    (try->rule->says == KIND_UNCLEAR && !budget_unclear(&try->account, false, try->began));
+	try->trial.retry = try->unclear || try->rule->says == KIND_REPEAT ||
+	                   (try->rule->says == KIND_UNCLEAR &&
+	                    !budget_unclear(&try->account, WORKLOAD_UNKNOWN, try->began));
 	if (!try->trial.retry &&
 	    !breaker_not_closed(&try->account.budget->breaker, &try->account.policy->breaker))
 		goto out;
 	attempt_count(try);
 	/* A reply that another thread read may be answered by yet another: the request is matched,
 	 * not the thread. */
-	if (try->answered.owner == FAILURE_ANYONE)
+	if (try->claimed.owner == FAILURE_ANYONE)
 		try->trial.owner = FAILURE_ANYONE;
 	if (fingerprint)
 		try->trial.fingerprint = fingerprint;
@@ -173,8 +175,8 @@ void attempt_start_request(struct attempt *try)
 	uint32_t before, traits = TRAIT_AGAIN | (try->trial.retry ? TRAIT_RETRY : 0) |
 	                          (try->paid ? TRAIT_PAID : 0) |
 	                          (try->trial.counted ? TRAIT_COUNTED : 0) | flight_traits(try);
-	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_ASKED |
-	                            TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD |
+	const uint32_t of_another = TRAIT_RETRY | TRAIT_PAID | TRAIT_COUNTED | TRAIT_DEMANDED |
+	                            TRAIT_PASSED | TRAIT_CLAIMED_COUNTED | TRAIT_CLAIMED_HELD |
 	                            TRAIT_REPLY_FAILED | TRAIT_PROBE;
 
 	if (!entry || !is_kept(entry)) { /* closed meanwhile */
@@ -185,8 +187,9 @@ void attempt_start_request(struct attempt *try)
 	STORE(entry->process, thread_process());
 	STORE(entry->began, try->began);
 	STORE(entry->since, monotonic());
-	STORE(entry->number, (uint8_t)(try->trial.number > 255 ? 255 : try->trial.number));
-	STORE(entry->answered_number, 0);
+	STORE(entry->number, (uint8_t)lesser(try->trial.number, 255));
+	STORE(entry->claimed_number, 0);
+	STORE(entry->purse, try->purse);
 	before = LOAD(entry->traits);
 	while (
 	    !atomic_compare_exchange_weak(&entry->traits, &before, (before & ~of_another) | traits))

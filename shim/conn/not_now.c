@@ -2,17 +2,14 @@
 /* One function for each protocol, in one table. */
 #include "conn/not_now.h"
 
+#include "sys/text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define BEGINS(bytes, n, text)                                                                     \
 	((n) >= sizeof(text) - 1 && memcmp(bytes, text, sizeof(text) - 1) == 0)
-
-static bool is_digit(unsigned char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 bool not_now_is_greeted(int64_t port)
 {
@@ -132,14 +129,22 @@ static bool ldap(const unsigned char *bytes, size_t n, struct said_when when)
  * answer. Some clients read three bytes first. */
 static bool socks(const unsigned char *bytes, size_t n, struct said_when when)
 {
-	return when.agreed && n >= 3 && bytes[0] == 5 && bytes[2] == 0 &&
+	return when.offered && when.agreed && n >= 3 && bytes[0] == 5 && bytes[2] == 0 &&
 	       (bytes[1] == 1 || (bytes[1] >= 3 && bytes[1] <= 6));
 }
 
-/* SOCKS 5: which method, of none and of a password; and that the password is right. */
+bool not_now_is_offer(const void *bytes, size_t n)
+{
+	const unsigned char *first = bytes;
+
+	return not_now_may_be_offer((ssize_t)n) && first[0] == 5 && first[1] == n - 2;
+}
+
+/* SOCKS 5: which method, of none and of a password; and that the password is right. The same bytes
+ * are an answer to whoever offered none: five, for one, as the length of what follows. */
 static bool agrees(const unsigned char *bytes, size_t n, struct said_when when)
 {
-	if (n != 2 || !when.asked)
+	if (n != 2 || !when.asked || !when.offered)
 		return false;
 	return when.agreed ? bytes[0] == 1 && bytes[1] == 0
 	                   : bytes[0] == 5 && (bytes[1] == 0 || bytes[1] == 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What outcomes do. */
 #include "conn/outcome.h"
+#include "budget/budget_wait.h"
 #include "budget/streak.h"
 
 #include "config/current.h"
@@ -67,6 +68,7 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->number = LOAD(entry->number);
 	trial->counted = LOAD(entry->traits) & TRAIT_COUNTED;
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
+	trial->other = trial->number == 1 && LOAD(entry->traits) & TRAIT_PASSED;
 	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
 	trial->mute = trial->unmet = false;
 	return trial->destination;
@@ -77,13 +79,25 @@ bool trial_stands(const struct trial *trial)
 	return destination_at(destination_slot(trial->destination), trial->generation);
 }
 
+static struct unanswered unanswered_of(const struct trial *trial, int64_t now)
+{
+	return (struct unanswered) {
+		.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE,
+		.place = trial->place,
+		.at = now,
+		.fingerprint = trial->fingerprint,
+		.number = trial->number,
+		.counted = trial->counted,
+	};
+}
+
 void outcome_failure(const struct trial *trial, enum failure failure, int err, int eai)
 {
 	struct destination *destination = trial->destination;
 	const struct config *config = config_current();
 	struct account account;
 	struct unanswered unanswered;
-	int64_t now = monotonic(), drawn;
+	int64_t now = monotonic(), began = trial->began ? trial->began : now, drawn;
 	enum breaker_change change;
 	int saved = errno, index;
 	bool begins;
@@ -102,38 +116,30 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	if (eai)
 		STORE(destination->last_eai, eai);
 	STORE(destination->last_failure, failure);
-	STORE(destination->last_unmet, trial->unmet);
+	STORE(destination->last_unmet, trial->unmet || trial->mute || failure == FAILURE_LOOKUP);
 	count(&destination->tally.failures[failure]);
-	count(&shim_region->tally.failures[failure]);
-	count_failed(shim_region, destination, trial->retry);
+	count(&shim_tally->failures[failure]);
+	count_failed(shim_tally, destination, trial->retry);
 	count(&shim_region->changes);
 	answer_time_failed(destination, trial->began && !trial->mute ? now - trial->began : -1);
-	unanswered.owner = trial->owner == thread_id() ? trial->owner : FAILURE_ANYONE;
-	unanswered.place = trial->place;
-	unanswered.at = now;
-	unanswered.fingerprint = trial->fingerprint;
-	unanswered.number = trial->number;
-	unanswered.counted = trial->counted;
-	unanswered.passed = false;
-	unanswered.held = false;
-	unanswered.refused = false;
+	unanswered = unanswered_of(trial, now);
 	names_failed(trial->place, now);
 	STORE(destination->bad_place, trial->place);
 	if (trial->place && (uint32_t)LOAD(destination->good_place) == trial->place)
 		STORE(destination->good_place, 0);
 	failures_add(destination, &unanswered);
-	if (trial->fingerprint && !trial->retry)
+	if (trial->fingerprint && (!trial->retry || trial->other))
 		profile_new_ended(destination, false);
-	lineage_failed(destination, now);
+	lineage_failed(destination, began, now);
 	begins = LOAD(account.budget->streak) <= 0;
 	if (trial->owner == thread_id())
 		tries_failed(destination_slot(destination), now);
 	tries_ended(destination_slot(destination), false);
 	drawn = LOAD(account.budget->drawn_at);
-	budget_failure(&account, trial->retry, trial->began ? trial->began : now, now,
-	               thread_random());
+	budget_answered_before(&account, LOAD(destination->tally.successes), now);
+	budget_failure(&account, trial->retry, began, now, thread_random());
 	if (LOAD(account.budget->drawn_at) != drawn)
-		count_delay(shim_region, destination, LOAD(account.budget->last_delay));
+		count_delay(shim_tally, destination, LOAD(account.budget->last_delay));
 	if (begins)
 		count(&destination->untold[account.policy->mode == MODE_OBSERVE].attempts);
 	if (trial->mute)
@@ -175,7 +181,7 @@ void outcome_breaker(struct destination *destination, const struct account *acco
 {
 	if (change == BREAKER_AS_IT_WAS)
 		return;
-	count_breaker(shim_region, destination, change);
+	count_breaker(shim_tally, destination, change);
 	report_breaker(destination, account, policy, change, now);
 }
 
@@ -210,7 +216,7 @@ void outcome_success(const struct trial *trial)
 	tries_ended(destination_slot(destination), true);
 	if (trial->retry)
 		budget_retry_answered(&account, now - trial->began);
-	if (trial->fingerprint && !trial->retry)
+	if (trial->fingerprint && (!trial->retry || trial->other))
 		profile_new_ended(destination, true);
 	lineage_answered(destination);
 	streak = budget_success(&account, now);
@@ -223,10 +229,9 @@ void outcome_success(const struct trial *trial)
 	names_answered(trial->place);
 	STORE(destination->good_place, trial->place);
 	count(&destination->tally.successes);
-	count(&shim_region->tally.successes);
+	count(&shim_tally->successes);
 	if (streak > 0) {
-		count_recovery(shim_region, destination,
-		               (int64_t)((uint64_t)now - (uint64_t)began));
+		count_recovery(shim_tally, destination, (int64_t)((uint64_t)now - (uint64_t)began));
 		struct record record = {
 			.event = EVENT_RECOVERED,
 			.destination = destination,

@@ -20,8 +20,9 @@ struct trial {
 	    fingerprint; /* of the request that it is for, 0 = not known (dest/fingerprint.h) */
 	uint32_t number; /* tries of that request, this one included */
 	int64_t began;   /* ns, when it went; 0 = not known */
-	bool counted;    /* the first try of it is known to be among them */
+	bool counted;    /* `number` is known to count from the request's first try */
 	bool retry;
+	bool other; /* it was paced as a retry, but its request is none that has failed */
 	bool probe; /* of a half-open breaker */
 	bool mute;  /* its failure is seen only when it is repeated: a datagram */
 	bool unmet; /* it failed before the peer had answered the connect */

@@ -53,14 +53,13 @@ static bool get_least_ttl(int fd, bool v6, int *ttl)
 	return true;
 }
 
-static bool set_least_ttl(int fd, bool v6, int ttl)
+bool park_options_deafen(int fd, bool v6)
 {
-	return set(fd, IPPROTO_IP, IP_MINTTL, ttl) &&
-	       (!v6 || set(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, ttl));
+	return set(fd, IPPROTO_IP, IP_MINTTL, HIGHEST_TTL) &&
+	       (!v6 || set(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, HIGHEST_TTL));
 }
 
-/* Takes off what is still as we set it. */
-static void reset_least_ttl(int fd)
+void park_options_hear(int fd)
 {
 	int value;
 
@@ -83,7 +82,7 @@ void park_options_no_cookie(int fd, struct socket_entry *entry)
  * itself must hold. */
 static bool set_bound(int fd, int64_t ms, struct socket_entry *entry)
 {
-	int bound, wanted = ms < LEAST ? LEAST : ms > INT_MAX ? INT_MAX : (int)ms;
+	int bound, wanted = (int)within(ms, LEAST, INT_MAX);
 
 	if (!get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound) || bound ||
 	    !set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, wanted) ||
@@ -99,7 +98,7 @@ bool park_options_set(int fd, struct socket_entry *entry, bool v6, int64_t delay
 	int ttl = 0;
 
 	return set_bound(fd, delay / NS_PER_MS, entry) && delay > 0 &&
-	       get_least_ttl(fd, v6, &ttl) && ttl == 0 && set_least_ttl(fd, v6, HIGHEST_TTL);
+	       get_least_ttl(fd, v6, &ttl) && ttl == 0 && park_options_deafen(fd, v6);
 }
 
 bool park_options_can(int fd)
@@ -130,7 +129,7 @@ void park_options_undo(int fd, struct socket_entry *entry)
 	if (get(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &bound) &&
 	    (uint32_t)bound == atomic_load(&entry->timeout_ms))
 		set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
-	reset_least_ttl(fd);
+	park_options_hear(fd);
 	errno = saved;
 }
 

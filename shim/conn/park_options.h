@@ -21,9 +21,16 @@ bool park_options_can(int fd);
  * least, and keeps its answers out unless delay is 0. False: answers come. errno may change. */
 bool park_options_set(int fd, struct socket_entry *entry, bool v6, int64_t delay);
 
-/* With this option a connect to an address that has given us a cookie returns 0 and sends nothing,
- * and loopback may have given one. The kernel lets it be set on sockets without a connection only,
- * so it goes back on when ours is over. errno may change. */
+/* park_options_deafen() keeps from a TCP socket (v6: of IPv6) every answer that comes from this
+ * machine; false: they come. park_options_hear() takes that off, if it is still as it was set.
+ * errno may change. */
+bool park_options_deafen(int fd, bool v6);
+void park_options_hear(int fd);
+
+/* Takes TCP_FASTOPEN_CONNECT off a socket that is about to be parked or redirected. With it a
+ * connect to an address that has given us a cookie, as loopback may have, returns 0 and sends
+ * nothing. The kernel lets it be set on sockets without a connection only, so park_options_undo()
+ * puts it back. errno may change. */
 void park_options_no_cookie(int fd, struct socket_entry *entry);
 
 /* Gives a socket that was parked or redirected its options back, so that it can be connected for

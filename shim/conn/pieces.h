@@ -18,8 +18,9 @@
  * there are not read. */
 uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
-/* As much of a request with TRAIT_PARTIAL was sent. Less than was looked at is offered once more,
- * from some byte on: then it gets no fingerprint. */
+/* The send of a piece of a request with TRAIT_PARTIAL returned `result`. Where that is less than
+ * was looked at, the program sends the rest once more, from a byte that nobody here knows: the
+ * request then gets no fingerprint. */
 void pieces_sent(int fd, struct socket_entry *entry, ssize_t result);
 
 #endif

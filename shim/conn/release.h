@@ -5,7 +5,7 @@
 
 #include "conn/sockets.h"
 
-/* That say that something is there. */
+/* Traits that say that options of ours are on the socket. */
 #define RELEASE_TRAITS (TRAIT_PARKED | TRAIT_PUTS_OFF | TRAIT_BOUNDED)
 
 /* Takes off the socket what parking put on it, if anything: the program makes a connect that is not

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of an attempt: by the call's own return, by what the program asks later, or by its giving
- * the number up. */
+/* The end of an attempt by the call that made it: let through, or refused. */
 #include "conn/settle.h"
 
+#include "budget/budget_wait.h"
 #include "conn/attempt.h"
 #include "conn/connection_end.h"
-#include "conn/datagram.h"
 #include "conn/feedback.h"
 #include "conn/flight.h"
 #include "conn/tcp_info.h"
-#include "conn/unseen.h"
+#include "conn/twins.h"
 #include "dest/lineage.h"
 #include "dest/tries.h"
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
-#include "sys/process.h"
+#include "sys/confined.h"
 #include "sys/real.h"
 #include "sys/socket_timeout.h"
-#include "sys/thread.h"
 
 #include <errno.h>
-#include <unistd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #define ERRNO_MAX 4096 /* what the kernel keeps to */
 
@@ -58,27 +57,57 @@ static void settle_question(const struct attempt *try, int err)
 	connection_failed(try->fd, entry, state, ON_CALL_FAILED, failure_of(err, false), err);
 }
 
+/* The program has bound a port of its own, and from there a connection to this server exists: it
+ * has others to try from, and nothing was sent. Without such a port it would spin where an address
+ * has no way out at all. */
+static bool port_is_taken(int fd, int err)
+{
+	struct sockaddr_in6 own = { 0 }; /* the port stands where that of IPv4 does */
+	socklen_t len = sizeof(own);
+
+	/* Who has locked himself in (seccomp) may be ended by a call that is none of his. */
+	return err == EADDRNOTAVAIL && !confined_by_itself() &&
+	       getsockname(fd, (struct sockaddr *)&own, &len) == 0 && own.sin6_port != 0;
+}
+
+/* The class of a connect's error. Ports that are used up say nothing of a destination that has
+ * answered lately, and of which nothing has failed since: a loop over both families meets the want
+ * of an address each time, and would be taken to go on to other work, for as long as it spins. */
+static enum failure failure_met(const struct attempt *try, int err)
+{
+	enum failure failure = failure_of(err, try->is_unix);
+
+	if (err == EADDRNOTAVAIL && trial_stands(&try->trial) &&
+	    (port_is_taken(try->fd, err) ||
+	     (LOAD(try->account.budget->streak) <= 0 &&
+	      allowance_lacks_port(&try->account.budget->allowance,
+	                           LOAD(try->trial.destination->tally.successes) > 0,
+	                           monotonic()))))
+		return FAILURE_NONE;
+	return failure;
+}
+
 /* A connect that did not work. pending: it goes on in the kernel, but the program's timeout is
  * over.
  */
 static void settle_failed(struct attempt *try, int err, bool pending)
 {
 	struct socket_entry *entry = socket_has_room(try->fd) ? socket_at(try->fd) : NULL;
-	enum failure failure = pending ? FAILURE_TIMEOUT : failure_of(err, try->is_unix);
-	int64_t kept = entry && failure ? flight_keep(entry) : 0;
+	enum failure failure = pending ? FAILURE_TIMEOUT : failure_met(try, err);
+	int64_t permit = entry && failure ? flight_take_permit(entry) : 0;
 
 	/* Another thread may have closed the number meanwhile, and counted. */
 	if (entry && !socket_move(try->fd, entry, SOCKET_CONNECTING,
 	                          pending ? ON_CONNECT_TIMED_OUT : ON_CALL_FAILED)) {
-		flight_give_back(&try->trial, kept);
+		flight_release_permit(&try->trial, permit);
 		return;
 	}
 	try->trial.unmet = true;
 	if (failure)
 		outcome_failure(&try->trial, failure, pending ? 0 : err, 0);
 	else if (try->trial.retry && trial_stands(&try->trial)) /* untried: the failure stands */
-		failures_add(try->trial.destination, &try->answered);
-	flight_give_back(&try->trial, kept);
+		failures_add(try->trial.destination, &try->claimed);
+	flight_release_permit(&try->trial, permit);
 	if (!entry)
 		flight_end_attempt(try);
 }
@@ -171,7 +200,7 @@ int attempt_settle_lookup(struct attempt *try, int result)
 	else if (result == 0)
 		count(&try->trial.destination->tally.successes);
 	if (is_answer(result))
-		count_answered(shim_region, try->trial.destination, try->trial.retry);
+		count_answered(shim_tally, try->trial.destination, try->trial.retry);
 	flight_end_attempt(try);
 	errno = err;
 	return result;
@@ -180,11 +209,11 @@ int attempt_settle_lookup(struct attempt *try, int result)
 void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 {
 	/* It has waited since that failure, as the server has asked it to. */
-	bool waits = try->account.answers > 0 && budget_asked_wait(&try->account, now) > 0;
+	bool waits = try->account.claimed_at > 0 && budget_retry_after_wait(&try->account, now) > 0;
 	struct unanswered failure = {
 		.owner = try->trial.owner,
-		.place = try->answered.place,
-		.at = waits ? try->account.answers : now,
+		.place = try->claimed.place,
+		.at = waits ? try->account.claimed_at : now,
 		.fingerprint = try->trial.fingerprint,
 		.number = try->trial.number,
 		.counted = try->trial.counted,
@@ -196,7 +225,7 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 		return;
 	tries_denied(destination_slot(try->trial.destination), now);
 	failures_add(try->trial.destination, &failure);
-	lineage_failed(try->trial.destination, now);
+	lineage_failed(try->trial.destination, 0, now);
 	/* The horizon counts from the last time that somebody wanted to go. */
 	STORE(try->trial.destination->budget.failed_at, now);
 }
@@ -214,117 +243,4 @@ int attempt_refused_lookup(struct attempt *try)
 
 	errno = left > 0 && left < ERRNO_MAX ? (int)left : try->saved_errno;
 	return try->told;
-}
-
-bool attempt_observed(int fd, int err)
-{
-	struct socket_entry *entry = socket_find(fd);
-	int saved = errno;
-	enum socket_state state;
-	bool moved;
-
-	if (!entry)
-		return false;
-	if (LOAD(entry->calling))
-		return false;
-	state = LOAD(entry->state);
-	if (err == 0) {
-		if (state == SOCKET_CONNECTING)
-			socket_move(fd, entry, state, ON_CONNECTED);
-		return false;
-	}
-	if ((state != SOCKET_THROTTLED && state != SOCKET_CONNECTING && state != SOCKET_OPEN &&
-	     (state != SOCKET_ASKED || tcp_info_met(fd))) ||
-	    !socket_believe(fd, entry))
-		return false;
-	moved = connection_failed(fd, entry, state, ON_ERROR_TOLD, failure_of(err, false), err);
-	errno = saved;
-	return moved && state == SOCKET_THROTTLED;
-}
-
-bool attempt_is_calling(int fd)
-{
-	const struct socket_entry *entry = socket_find(fd);
-
-	return entry && LOAD(entry->calling) && LOAD(entry->owner) == thread_id();
-}
-
-static inline bool is_ours(const struct socket_entry *entry)
-{
-	int32_t process = thread_process_noted();
-
-	/* Without a cookie yet nothing else could tell the close of a vfork child from ours. */
-	return LOAD(entry->process) == process &&
-	       (LOAD(entry->cookie) != 0 || process == process_id());
-}
-
-bool attempt_is_ours(const struct socket_entry *entry)
-{
-	return is_ours(entry);
-}
-
-void attempt_hung_up(int fd, int how)
-{
-	struct socket_entry *entry = socket_find(fd);
-
-	if (entry && LOAD(entry->state) == SOCKET_THROTTLED) /* the next connect begins anew */
-		socket_move(fd, entry, SOCKET_THROTTLED, ON_HUNG_UP);
-	if (!entry || LOAD(entry->state) < SOCKET_OPEN)
-		return;
-	/* That the peer then closes too without a word is how one-way conversations end. */
-	if (how == SHUT_WR) {
-		socket_mark(entry, TRAIT_FINISHED);
-		return;
-	}
-	if (attempt_is_ours(entry))
-		unseen_ask(fd, entry);
-	/* A read of 0 from now on is the program's own doing. */
-	socket_move(fd, entry, LOAD(entry->state), ON_HUNG_UP);
-}
-
-void attempt_end(int fd)
-{
-	unsigned int watched = socket_watched(fd);
-	struct socket_entry *entry;
-
-	/* Nothing but this tells the close of a vfork child from ours. */
-	if (watched & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
-		return;
-	if (watched & WATCH_DATAGRAM)
-		datagram_end(fd);
-	if (!(watched & WATCH_END)) {
-		socket_forget(fd);
-		return;
-	}
-	entry = socket_at(fd);
-	if (!is_ours(entry)) {
-		if (LOAD(entry->process) != thread_process_noted())
-			socket_closed(fd, entry);
-		return;
-	}
-	if (LOAD(entry->traits) & TRAIT_SHARED && socket_shared(fd, entry)) {
-		atomic_fetch_and(&entry->traits, (uint32_t) ~(TRAIT_FLYING | TRAIT_PERMIT));
-	} else {
-		unseen_ask(fd, entry);
-		if (LOAD(entry->traits) & (TRAIT_FLYING | TRAIT_PERMIT))
-			flight_end(entry);
-	}
-	socket_closed(fd, entry);
-}
-
-void attempts_left_open(void)
-{
-	unsigned int limit = socket_limit();
-	const struct destination *to;
-	struct socket_entry *entry;
-
-	for (unsigned int fd = 0; fd < limit; fd++) {
-		entry = socket_find((int)fd);
-		if (!entry || !is_ours(entry))
-			continue;
-		to = destination_at(LOAD(entry->slot), LOAD(entry->generation));
-		if (to && LOAD(to->budget.streak) > 0)
-			unseen_ask((int)fd, entry);
-		flight_end(entry);
-	}
 }

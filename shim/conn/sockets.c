@@ -3,6 +3,7 @@
 #include "conn/sockets.h"
 
 #include "conn/flight.h"
+#include "conn/twins.h"
 #include "report/record.h"
 #include "report/report.h"
 #include "sys/cell.h"
@@ -133,13 +134,14 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	STORE(entry->place, LOAD(from->place));
 	STORE(entry->process, LOAD(from->process));
 	STORE(entry->fingerprint, LOAD(from->fingerprint));
-	STORE(entry->answered_at, LOAD(from->answered_at));
-	STORE(entry->answered_owner, LOAD(from->answered_owner));
-	STORE(entry->answered_fingerprint, LOAD(from->answered_fingerprint));
-	STORE(entry->answered_place, LOAD(from->answered_place));
-	STORE(entry->answered_number, LOAD(from->answered_number));
-	STORE(entry->answered_refused, LOAD(from->answered_refused));
+	STORE(entry->claimed_at, LOAD(from->claimed_at));
+	STORE(entry->claimed_owner, LOAD(from->claimed_owner));
+	STORE(entry->claimed_fingerprint, LOAD(from->claimed_fingerprint));
+	STORE(entry->claimed_place, LOAD(from->claimed_place));
+	STORE(entry->claimed_number, LOAD(from->claimed_number));
+	STORE(entry->claimed_refused, LOAD(from->claimed_refused));
 	STORE(entry->number, LOAD(from->number));
+	STORE(entry->purse, LOAD(from->purse));
 	STORE(entry->timeout_ms, LOAD(from->timeout_ms));
 	STORE(entry->calling, LOAD(from->calling));
 	STORE(entry->traits, LOAD(from->traits));
@@ -147,35 +149,11 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *from)
 	return entry;
 }
 
-static void set_state(int fd, struct socket_entry *entry, enum socket_state state)
+void socket_put(int fd, struct socket_entry *entry, enum socket_state state)
 {
 	STORE(entry->state, (uint8_t)state);
 	land(entry, state);
 	watch(fd, entry, state, LOAD(socket_watch[fd]) & WATCH_EMPTY);
-}
-
-/* The next number from `from` on that refers to the same socket as fd; -1: none. */
-static int next_twin(int fd, const struct socket_entry *entry, int from)
-{
-	uint64_t cookie = LOAD(entry->cookie);
-	int limit = LOAD(highest);
-
-	if (!(LOAD(entry->traits) & TRAIT_SHARED) || cookie == 0 || cookie == COOKIE_NONE)
-		return -1;
-	for (int other = from; other < limit; other++)
-		if (other != fd &&
-		    (socket_watched(other) & (WATCH_END | WATCH_STALE)) == WATCH_END &&
-		    LOAD(socket_at(other)->cookie) == cookie)
-			return other;
-	return -1;
-}
-
-void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_state to)
-{
-	for (int twin = next_twin(fd, entry, 0); twin >= 0; twin = next_twin(fd, entry, twin + 1)) {
-		STORE(socket_at(twin)->traits, LOAD(entry->traits));
-		set_state(twin, socket_at(twin), to);
-	}
 }
 
 bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
@@ -208,7 +186,7 @@ void socket_show_common(int fd, struct socket_entry *entry, uint32_t changes)
 {
 	if (!is_common(fd, entry))
 		return;
-	atomic_store(&entry->common, changes);
+	atomic_store(&entry->common, socket_common(changes));
 	if (!is_common(fd, entry))
 		STORE(entry->common, 0);
 }
@@ -324,29 +302,4 @@ void socket_duplicated(int fd, int to)
 	socket_mark(entry, TRAIT_SHARED);
 	copy = *entry;
 	socket_enter(to, &copy);
-}
-
-bool socket_shared(int fd, struct socket_entry *entry)
-{
-	return next_twin(fd, entry, 0) >= 0;
-}
-
-bool socket_has_sibling(int fd, const struct socket_entry *entry)
-{
-	uint32_t slot = LOAD(entry->slot);
-	int limit = LOAD(highest);
-
-	for (int other = 0; other < limit; other++) {
-		const struct socket_entry *sibling;
-		enum socket_state state;
-
-		if (other == fd || (socket_watched(other) & (WATCH_END | WATCH_STALE)) != WATCH_END)
-			continue;
-		sibling = socket_at(other);
-		state = LOAD(sibling->state);
-		if (LOAD(sibling->slot) == slot &&
-		    (state == SOCKET_CONNECTING || (state >= SOCKET_OPEN && state < SOCKET_DONE)))
-			return true;
-	}
-	return false;
 }

@@ -47,12 +47,12 @@ enum {
 	TRAIT_ONE_WAY = 0x80,    /* a one-way connection that has counted as a success */
 	TRAIT_TIMED_OUT = 0x100, /* counted as a timeout; the answer may still come */
 	TRAIT_PAID = 0x200,      /* a retry that has been paid for */
-	TRAIT_ASKED = 0x400,     /* somebody had asked for something */
+	TRAIT_DEMANDED = 0x400,  /* somebody had asked the program for something */
 	TRAIT_COUNTED = 0x800,   /* its number is known to count from the first try */
 	TRAIT_PASSED = 0x1000,   /* the failure that it answers has been passed over before */
-	TRAIT_ANSWERS_COUNTED = 0x2000, /* and its number was known to, too */
+	TRAIT_CLAIMED_COUNTED = 0x2000, /* and its number was known to, too */
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
-	TRAIT_ANSWERS_HELD = 0x8000,    /* the failure that it answers was made by us */
+	TRAIT_CLAIMED_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
 	TRAIT_REPLY_FAILED = 0x20000,   /* the last one was a failure: the next request may retry */
 	TRAIT_AGAIN = 0x40000, /* the next request has been judged to be a retry, and paced */
@@ -72,10 +72,14 @@ enum {
 	TRAIT_AGREES = 0x80000000,  /* its peer has not answered but agreed how to go on */
 
 	/* Beside these nothing need be looked at in an exchange of a kept connection. */
-	TRAITS_COMMON = TRAIT_RETRY | TRAIT_SERVED | TRAIT_PAID | TRAIT_ASKED | TRAIT_COUNTED |
-	                TRAIT_PASSED | TRAIT_ANSWERS_COUNTED | TRAIT_ANSWERS_HELD | TRAIT_WAITED |
+	TRAITS_COMMON = TRAIT_RETRY | TRAIT_SERVED | TRAIT_PAID | TRAIT_DEMANDED | TRAIT_COUNTED |
+	                TRAIT_PASSED | TRAIT_CLAIMED_COUNTED | TRAIT_CLAIMED_HELD | TRAIT_WAITED |
 	                TRAIT_NOWAIT | TRAIT_PROBE | TRAIT_HTTP | TRAIT_FRAMES,
 };
+
+/* Whether the program began as a client of SOCKS 5 does (not_now.h): a first write that is short
+ * enough is looked at once the kernel has taken it. */
+enum offer { OFFER_NONE, OFFER_PERHAPS, OFFER_MADE };
 
 struct socket_entry {
 	ucell64 cookie; /* SO_COOKIE, 0 = not taken yet, COOKIE_NONE = the kernel has none */
@@ -84,7 +88,8 @@ struct socket_entry {
 	_Atomic(uint32_t) slot; /* index of the destination in the region */
 	_Atomic(uint32_t) generation;
 	_Atomic(int32_t) owner;   /* thread that connected */
-	_Atomic(uint32_t) place;  /* of the address among those of its name */
+	_Atomic(uint16_t) place;  /* of the address among those of its name */
+	_Atomic(uint8_t) offer;   /* enum offer */
 	_Atomic(int32_t) process; /* that connected: a child inherits this table and the socket */
 	_Atomic(uint32_t)
 	    seen_changes; /* region->changes when a success last changed nothing; 0: never */
@@ -93,20 +98,22 @@ struct socket_entry {
 	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a number of
 	 * 0: it answers none. */
-	cell64 answered_at;
-	_Atomic(int32_t) answered_owner;
-	_Atomic(uint32_t) answered_fingerprint;
-	_Atomic(uint16_t) answered_place;
-	_Atomic(uint8_t) answered_number;
+	cell64 claimed_at;
+	_Atomic(int32_t) claimed_owner;
+	_Atomic(uint32_t) claimed_fingerprint;
+	_Atomic(uint16_t) claimed_place;
+	_Atomic(uint8_t) claimed_number;
 	_Atomic(uint8_t) number; /* tries of the request in flight, this one included */
 	_Atomic(uint8_t) state;
 	/* The real connect has not come back. What is called on the number meanwhile is a proxy's,
 	 * preloaded behind us, that talks there before it lets the program do so. */
 	_Atomic(bool) calling;
-	_Atomic(bool) answered_refused;
+	_Atomic(bool) claimed_refused;
+	_Atomic(uint8_t) purse; /* that has paid, while TRAIT_PAID: attempt_purse() */
 	_Atomic(uint32_t) traits;
-	/* As seen_changes, of a kept connection that has no trait but TRAITS_COMMON, and whose
-	 * number is not stale: its exchanges are common (socket_exchange()). 0: to be looked at. */
+	/* As seen_changes (socket_common()), of a kept connection that has no trait but
+	 * TRAITS_COMMON, and whose number is not stale: its exchanges are common
+	 * (socket_exchange()). 0: to be looked at. */
 	_Atomic(uint32_t) common;
 };
 
@@ -125,7 +132,7 @@ static inline unsigned int socket_watched(int fd)
 {
 	if ((unsigned int)fd >= SOCKETS)
 		return 0;
-	return atomic_load_explicit(&socket_watch[fd], memory_order_relaxed);
+	return LOAD(socket_watch[fd]);
 }
 
 /* The entry of a number that has room for one. */
@@ -172,19 +179,8 @@ struct socket_entry *socket_enter(int fd, const struct socket_entry *entry);
 bool socket_move(int fd, struct socket_entry *entry, enum socket_state from,
                  enum socket_event event);
 
-/* Moves the other numbers of a shared socket after it. */
-void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_state to);
-
-/* A connect worked: as socket_move() with ON_CONNECTED, but both states watch the same, and in both
- * the attempt is in flight. */
-static inline void socket_connected(int fd, struct socket_entry *entry)
-{
-	uint8_t expected = SOCKET_CONNECTING, next = moves[SOCKET_CONNECTING][ON_CONNECTED].next;
-
-	if (atomic_compare_exchange_strong(&entry->state, &expected, next) &&
-	    LOAD(entry->traits) & TRAIT_SHARED)
-		socket_move_twins(fd, entry, next);
-}
+/* The entry comes to be in a state that another one of the same socket has moved to. */
+void socket_put(int fd, struct socket_entry *entry, enum socket_state state);
 
 /* Adds traits to an entry, and returns what it had. */
 static inline uint32_t socket_mark(struct socket_entry *entry, uint32_t traits)
@@ -194,6 +190,13 @@ static inline uint32_t socket_mark(struct socket_entry *entry, uint32_t traits)
 	if (traits & ~(uint32_t)TRAITS_COMMON)
 		STORE_RELEASE(entry->common, 0); /* after it is there: socket_show_common() */
 	return before;
+}
+
+/* What stands in `common` for these changes: never 0, whatever another process has written there.
+ */
+static inline uint32_t socket_common(uint32_t changes)
+{
+	return changes << 1 | 1;
 }
 
 /* The exchanges of fd are common, if it is a kept connection of which nothing else is known, for as
@@ -206,7 +209,7 @@ void socket_show_common(int fd, struct socket_entry *entry, uint32_t changes);
 static inline bool socket_exchange(int fd, struct socket_entry *entry, uint32_t changes,
                                    enum socket_state from)
 {
-	if (LOAD(entry->common) != changes || LOAD(entry->state) != from)
+	if (LOAD(entry->common) != socket_common(changes) || LOAD(entry->state) != from)
 		return false;
 	STORE(entry->state, (uint8_t)(SOCKET_ASKED + SOCKET_ANSWERED - from));
 	if (from == SOCKET_ANSWERED) /* nobody looks at it */
@@ -240,11 +243,5 @@ void socket_created(int fd, unsigned int watch);
 
 /* fd was duplicated to `to`. */
 void socket_duplicated(int fd, int to);
-
-/* True if this process has another connection, or one under way, to the same destination. */
-bool socket_has_sibling(int fd, const struct socket_entry *entry);
-
-/* True if the connection lives on under another number; notes that fd no longer refers to it. */
-bool socket_shared(int fd, struct socket_entry *entry);
 
 #endif

@@ -84,13 +84,6 @@ bool tcp_info_met(int fd)
 	return !known || info.tcpi_bytes_acked > 0; /* the SYN counts */
 }
 
-bool tcp_info_sent_little(int fd, uint64_t bytes)
-{
-	struct tcp_info info;
-
-	return tcp_info(fd, &info) && info.tcpi_bytes_sent <= bytes;
-}
-
 bool tcp_info_alive(int fd)
 {
 	struct tcp_info info;

@@ -49,9 +49,6 @@ int64_t tcp_info_answer_time(int fd, const struct socket_entry *entry);
  * (TCP_FASTOPEN_CONNECT), or where a request left with it (MSG_FASTOPEN). One system call. */
 bool tcp_info_met(int fd);
 
-/* True if no more than so many bytes were sent on it. One system call. */
-bool tcp_info_sent_little(int fd, uint64_t bytes);
-
 /* True if the connection is up and the peer has acknowledged data on it. One system call. */
 bool tcp_info_alive(int fd);
 

@@ -4,6 +4,7 @@
 
 #include "config/current.h"
 #include "conn/outcome.h"
+#include "dest/profile.h"
 #include "region/state.h"
 #include "report/record.h"
 #include "report/report.h"
@@ -125,6 +126,7 @@ void session_look(int fd, const struct iovec *parts)
 	struct tables *known = atomic_load(&tables);
 	const void *session = thread_facts.session;
 	struct socket_entry *entry = socket_find(fd);
+	struct trial trial;
 	int other;
 
 	if (!known || !entry || (other = session_fd(session)) == fd || !is_wanted(entry) ||
@@ -138,6 +140,8 @@ void session_look(int fd, const struct iovec *parts)
 	atomic_fetch_and(&entry->traits,
 	                 (uint32_t) ~(TRAIT_HANDSHAKE_DONE | TRAIT_OPENED | TRAIT_FRAMES));
 	socket_mark(entry, TRAIT_CARRIER);
+	if (trial_of(entry, &trial))
+		profile_carry(trial.destination);
 }
 
 void session_tell(int fd, int err)

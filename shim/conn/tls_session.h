@@ -6,10 +6,10 @@
  * tells OpenSSL of no descriptor.
  *
  * What is sent and received on a carrier inside such a call says nothing by itself, but for its
- * end: a handshake is no reply, and each reply, good or bad, is as many bytes as any other. Outside
- * of them it goes by a call that nobody sees (BIO_read, a pointer from dlsym), and is judged as if
- * it were in clear text: were replies that are not opened before us no answers, none would ever
- * come.
+ * end: a handshake is no reply, and each reply, good or bad, is as many bytes as any other. What
+ * the program sends and receives outside of such calls it takes to its library by calls that nobody
+ * here sees (BIO_read, a pointer from dlsym). There bytes are an answer, as in clear text: since
+ * the replies are never opened before us, no other answer would ever come.
  *
  * Tables by number, mapped once they are asked for. Async-signal-safe; errno is left alone. The
  * mark that a thread is in a call is a plain value, which siglongjmp or an exception may leave
@@ -58,7 +58,7 @@ static inline bool session_carries(int fd)
 {
 	const struct socket_entry *entry = socket_find(fd);
 
-	return entry && atomic_load_explicit(&entry->traits, memory_order_relaxed) & TRAIT_CARRIER;
+	return entry && LOAD(entry->traits) & TRAIT_CARRIER;
 }
 
 /* The number of the connection that carries a session, -1 = not known. */

@@ -7,7 +7,7 @@
 #include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
-#include "conn/settle.h"
+#include "conn/attempt_end.h"
 #include "conn/traffic.h"
 #include "conn/unseen.h"
 #include "sys/cell.h"

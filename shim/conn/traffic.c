@@ -3,12 +3,13 @@
  * succeeds with the first byte read after it. */
 #include "conn/traffic.h"
 
-#include "conn/datagram.h"
+#include "conn/datagram_end.h"
 #include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
 #include "conn/feedback.h"
 #include "conn/greeting.h"
 #include "conn/http.h"
+#include "conn/not_now.h"
 #include "conn/pieces.h"
 #include "conn/release.h"
 #include "conn/tls_session.h"
@@ -29,6 +30,17 @@ static void serve_exchange(int fd)
 	                          memory_order_relaxed);
 }
 
+/* Bytes came from one who is served: somebody asks the program for something. */
+static void served_asked(int fd)
+{
+	int before = demand_last_served();
+
+	demand_request_read(fd,
+	                    before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER);
+	tries_heard(TRIES_NOWHERE);
+	serve_exchange(fd);
+}
+
 /* Apart, so that the common case needs no stack frame. */
 static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t wanted, int flags,
                                                   const struct iovec *parts, size_t count)
@@ -39,14 +51,8 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 
 	thread_facts.error = &errno;
 	if (socket_watched(fd) & WATCH_SERVER) {
-		if (result > 0) {
-			int before = demand_last_served();
-
-			demand_asked(fd, before >= 0 && before != fd &&
-			                     socket_watched(before) & WATCH_SERVER);
-			tries_heard(TRIES_NOWHERE);
-			serve_exchange(fd);
-		}
+		if (result > 0)
+			served_asked(fd);
 		return result;
 	}
 	if (socket_watched(fd) & WATCH_DATAGRAM)
@@ -163,10 +169,31 @@ static struct socket_entry *looked_at(int fd)
 	           : socket_find(fd);
 }
 
+/* Apart, as few requests are so short. */
+static __attribute__((noinline)) void may_offer(int fd)
+{
+	struct socket_entry *entry = socket_find(fd);
+	enum socket_state state = entry ? LOAD(entry->state) : SOCKET_NONE;
+
+	if ((state == SOCKET_OPEN || state == SOCKET_CONNECTING) &&
+	    !(LOAD(entry->traits) & TRAIT_SERVED))
+		STORE(entry->offer, OFFER_PERHAPS);
+}
+
+void traffic_look_for_offer(int fd, const void *data, size_t n)
+{
+	struct socket_entry *entry = socket_find(fd);
+
+	if (entry && LOAD(entry->offer) == OFFER_PERHAPS)
+		STORE(entry->offer, not_now_is_offer(data, n) ? OFFER_MADE : OFFER_NONE);
+}
+
 uint32_t traffic_look(int fd, const void *data, size_t n)
 {
 	struct socket_entry *entry = looked_at(fd);
 
+	if (not_now_may_be_offer((ssize_t)n))
+		may_offer(fd);
 	if (session_is_called())
 		session_look(fd, &(struct iovec) { (void *)(uintptr_t)data, n });
 	return entry ? feedback_look(entry, data, n) : 0;

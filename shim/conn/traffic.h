@@ -7,6 +7,7 @@
 #ifndef RETRYBUDGET_CONN_TRAFFIC_H
 #define RETRYBUDGET_CONN_TRAFFIC_H
 
+#include "conn/not_now.h"
 #include "conn/sockets.h"
 #include "conn/tls_session.h"
 #include "region/state.h"
@@ -60,22 +61,32 @@ uint32_t traffic_look_message(int fd, const struct msghdr *message);
 static inline bool traffic_is_plain(int fd, uint32_t fingerprint)
 {
 	return fingerprint == 0 &&
-	       !(atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	         (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
+	       !(LOAD(socket_at(fd)->traits) & (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
 }
 
 /* True if it may be one that failed before, on a kept connection: then it is to be begun as an
  * attempt. */
 static inline bool traffic_may_retry(int fd, uint32_t fingerprint)
 {
-	return fingerprint || atomic_load_explicit(&socket_at(fd)->traits, memory_order_relaxed) &
-	                          TRAIT_REPLY_FAILED;
+	return fingerprint || LOAD(socket_at(fd)->traits) & TRAIT_REPLY_FAILED;
 }
 
 /* Begins the exchange of a request on a connection whose replies are read (TRAIT_HTTP) before it is
  * sent: another thread may have the reply before the call returns, and its status would be taken
  * for something else. Returns what traffic_sent() is then given as the fingerprint. */
 uint32_t traffic_begin(int fd, uint32_t fingerprint);
+
+/* Notes whether the first bytes of a connection are a SOCKS client's offer. For traffic_wrote(). */
+void traffic_look_for_offer(int fd, const void *data, size_t n);
+
+/* Looks at what the kernel has just read from data, for traffic_sent(). After the call: to ask
+ * before it whether the bytes can be read takes a system call. Returns result. */
+static inline ssize_t traffic_wrote(int fd, ssize_t result, const void *data)
+{
+	if (not_now_may_be_offer(result))
+		traffic_look_for_offer(fd, data, (size_t)result);
+	return result;
+}
 
 /* fingerprint: as looked at before the call. */
 ssize_t traffic_sent(int fd, ssize_t result, int flags, uint32_t fingerprint);

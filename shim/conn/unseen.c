@@ -8,6 +8,7 @@
 #include "conn/loss.h"
 #include "conn/outcome.h"
 #include "conn/tcp_info.h"
+#include "conn/twins.h"
 #include "dest/answer_time.h"
 #include "region/counters.h"
 #include "region/state.h"
@@ -44,8 +45,8 @@ static bool is_timeout(int fd, unsigned int traits, struct destination *destinat
 	return answer_time_is_timeout(destination, waited, monotonic());
 }
 
-/* Data went out and nothing came back. Who sends all along talks one way, and lives by that; who
- * sent at the beginning and then waited, for longer than answers take, has met a timeout. */
+/* Data went out and nothing came back. Who sends all along sends one way, and that is a success;
+ * who sent at the beginning and then waited, for longer than answers take, has met a timeout. */
 static enum failure read_one_way(int fd, const struct tcp_info *info, unsigned int traits,
                                  int64_t age, struct destination *destination, bool *alive)
 {
@@ -134,6 +135,26 @@ static bool is_knock(int fd, const struct tcp_info *info, enum socket_state stat
 	       !(real.fcntl(fd, F_GETFL, 0) & O_NONBLOCK);
 }
 
+/* A kept connection. That it ended is a failure only if the peer took the request; otherwise it was
+ * idle, and closed before the request went out. */
+static enum failure read_kept(int fd, const struct tcp_info *info, enum socket_state state,
+                              unsigned int traits, struct destination *destination)
+{
+	if (state != SOCKET_ASKED || traits & TRAIT_FINISHED || !tcp_info_has_taken(info))
+		return FAILURE_NONE;
+	if (info->tcpi_state == TCP_CLOSE_)
+		return FAILURE_RESET;
+	if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
+		return FAILURE_NONE; /* a reply came, unseen */
+	/* Nobody has read that end: what went out last was its end. */
+	if (info->tcpi_state == TCP_CLOSE_WAIT_)
+		return FAILURE_NONE;
+	return !(traits & TRAIT_TIMED_OUT) && !is_frames(traits) &&
+	               is_timeout(fd, traits, destination, info->tcpi_last_data_sent * NS_PER_MS)
+	           ? FAILURE_TIMEOUT
+	           : FAILURE_NONE;
+}
+
 /* What the kernel knows of a connection, said in our words. *alive: a success. */
 static enum failure read_info(int fd, const struct tcp_info *info, const struct socket_entry *entry,
                               struct destination *destination, bool *alive)
@@ -168,24 +189,8 @@ static enum failure read_info(int fd, const struct tcp_info *info, const struct 
 		return traits & (TRAIT_FINISHED | TRAIT_TIMED_OUT)
 		           ? FAILURE_NONE
 		           : read_carrier(fd, info, traits, destination);
-	if (traits & TRAIT_SERVED) {
-		/* A kept connection. That it ended is a failure only if the peer took the request;
-		 * otherwise it was idle, and closed before the request went out. */
-		if (state != SOCKET_ASKED || traits & TRAIT_FINISHED || !tcp_info_has_taken(info))
-			return FAILURE_NONE;
-		if (info->tcpi_state == TCP_CLOSE_)
-			return FAILURE_RESET;
-		if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
-			return FAILURE_NONE; /* a reply came, unseen */
-		/* Nobody has read that end: what went out last was its end. */
-		if (info->tcpi_state == TCP_CLOSE_WAIT_)
-			return FAILURE_NONE;
-		return !(traits & TRAIT_TIMED_OUT) && !is_frames(traits) &&
-		               is_timeout(fd, traits, destination,
-		                          info->tcpi_last_data_sent * NS_PER_MS)
-		           ? FAILURE_TIMEOUT
-		           : FAILURE_NONE;
-	}
+	if (traits & TRAIT_SERVED)
+		return read_kept(fd, info, state, traits, destination);
 	if (received) {
 		*alive = true; /* read by stdio, a raw call, io_uring */
 		answer_time_answered(destination, tcp_info_answered_in(info));
@@ -321,7 +326,7 @@ static __attribute__((noinline)) void ask(int fd, struct socket_entry *entry,
 	else if (alive && socket_move(fd, entry, state, ON_ANSWERED_UNSEEN)) {
 		outcome_success(&trial);
 		if (!(LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_ONE_WAY)))
-			count_answered(shim_region, trial.destination, trial.retry);
+			count_answered(shim_tally, trial.destination, trial.retry);
 	}
 }
 

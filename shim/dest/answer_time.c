@@ -22,8 +22,7 @@ static void learn(cell64 *cell, int64_t took)
 {
 	int64_t known = LOAD(*cell);
 
-	if (took > MOST)
-		took = MOST;
+	took = lesser(took, MOST);
 	if (known <= 0 || known > MOST) /* not known yet, or corrupted */
 		known = took;
 	else

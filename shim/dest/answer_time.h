@@ -3,8 +3,8 @@
  * What a wait that the program gave up says of the server. A quiet second alone says nothing: who
  * writes one way is never answered, and a long poll ends when its client has had enough. So how
  * soon the destination answers is learned, and a wait is a timeout where it has lasted ten times as
- * long. And how soon its failures come: what is told one by us must not be slowed down by more.
- * Async-signal-safe.
+ * long. How soon its failures come is learned as well: a call that we refuse must not be slowed
+ * down by more than a real failure would have taken. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_DEST_ANSWER_TIME_H
 #define RETRYBUDGET_DEST_ANSWER_TIME_H
@@ -26,11 +26,11 @@ bool answer_time_fails_slowly(const struct destination *destination);
 /* True if a wait of so many ns is far longer than answers take. */
 bool answer_time_is_long(const struct destination *destination, int64_t waited);
 
-/* True if such a wait, that the program has ended, is a timeout: of less than a second it is the
- * third time running, with no answer in between. To be asked once for each wait. */
+/* True if such a wait, which the program has ended, is a timeout. One of less than a second is from
+ * the third running on, with no answer in between. To be asked once for each wait. */
 bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now);
 
-/* The program gave up a connect that had not had a second, with no other under way. True: the third
+/* The program gave up a connect after less than a second, with no other under way. True: the third
  * time running, each within a minute of the last and with no answer in between: it never meant to
  * wait for longer. now: ns, CLOCK_MONOTONIC. */
 bool answer_time_gave_up(struct destination *destination, int64_t now);
@@ -40,13 +40,14 @@ bool answer_time_gave_up(struct destination *destination, int64_t now);
 bool answer_time_knocks_often(struct destination *destination, int64_t now);
 
 /* The peer ended a young connection on which it had said something, and had answered nothing. True:
- * the tenth time in a second, or it was once and nothing was answered since: it has died, or
- * refuses, in words that nobody here knows. Never of one that has answered nobody after a greeting
- * yet: a server that tells one thing to each who comes (daytime, a status, a number), or to each
- * who asks nothing, says all by it. */
+ * the tenth time in a second, or any time after such a second until something is answered: it has
+ * died, or refuses, in words that nobody here knows. Never of a server that has answered nobody
+ * after a greeting yet: one that tells one thing to each who comes (daytime, a status, a number),
+ * or to each who asks nothing, has said all by its greeting. */
 bool answer_time_greets_in_vain(struct destination *destination, int64_t now);
 
-/* True as long as that is so: what it says first is no sign of life. */
+/* True from such a second on, until something is answered: what it says first is no sign of life.
+ */
 bool answer_time_only_greets(const struct destination *destination);
 
 /* It has answered what was asked after its greeting; or what was asked at once, or a connection has

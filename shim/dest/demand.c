@@ -9,11 +9,13 @@
 #include "sys/second_count.h"
 #include "sys/thread.h"
 
+#define LASTING 10 /* seconds after a refusal for which work that all have done is counted */
+
 static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
 static _Atomic(int32_t) accepted_in; /* the process that did */
 static cell64 served[2]; /* requests, of odd seconds and of even ones (sys/second_count.h) */
 
-static struct thread_facts *asked(void)
+static struct thread_facts *note_demand(void)
 {
 	struct thread_facts *mine = thread_mine();
 
@@ -22,17 +24,17 @@ static struct thread_facts *asked(void)
 	return mine;
 }
 
-static _Atomic(bool) refusals;
-
-void demand_note_refusal(void)
+void demand_note_refusal(int64_t now)
 {
-	if (!atomic_load_explicit(&refusals, memory_order_relaxed))
-		atomic_store_explicit(&refusals, true, memory_order_relaxed);
+	int64_t second = now / NS_PER_S + 1;
+
+	if (LOAD(shim_region->refused_in) != second)
+		STORE(shim_region->refused_in, second);
 }
 
 bool demand_has_refusals(void)
 {
-	return atomic_load_explicit(&refusals, memory_order_relaxed);
+	return LOAD(shim_region->refused_in) != 0;
 }
 
 /* A lost count among threads does no harm. */
@@ -62,7 +64,8 @@ static int64_t most_of(const cell64 cells[2], int64_t now)
 void demand_count_served(int64_t now)
 {
 	count_in(served, now);
-	if (demand_has_refusals()) /* no line is shared as long as all is well */
+	/* No line is shared as long as all is well. */
+	if (now / NS_PER_S - LOAD(shim_region->refused_in) < LASTING)
 		count_in(shim_region->served, now);
 }
 
@@ -78,10 +81,10 @@ int64_t demand_served_by_all(int64_t now)
 
 void demand_accepted(void)
 {
-	struct thread_facts *mine = asked();
+	struct thread_facts *mine = note_demand();
 
-	atomic_store_explicit(&accepted_at, mine->asked_at, memory_order_relaxed);
-	atomic_store_explicit(&accepted_in, mine->process, memory_order_relaxed);
+	STORE(accepted_at, mine->asked_at);
+	STORE(accepted_in, mine->process);
 }
 
 int demand_last_served(void)
@@ -89,9 +92,9 @@ int demand_last_served(void)
 	return thread_mine()->served - 1;
 }
 
-void demand_asked(int fd, bool another)
+void demand_request_read(int fd, bool another)
 {
-	struct thread_facts *mine = asked();
+	struct thread_facts *mine = note_demand();
 
 	demand_count_served(mine->asked_at);
 	mine->served = fd + 1;
@@ -106,7 +109,7 @@ bool demand_serves_many(void)
 
 bool demand_serves(void)
 {
-	return atomic_load_explicit(&accepted_in, memory_order_relaxed) == thread_process();
+	return LOAD(accepted_in) == thread_process();
 }
 
 bool demand_is_new(uint32_t slot, int64_t failed_at)
@@ -119,6 +122,5 @@ bool demand_is_new(uint32_t slot, int64_t failed_at)
 	if (asked_at > failed_at)
 		return !(before & demand_bit(slot));
 	/* A thread, or a process, for each connection: it often connects before it reads. */
-	return !(before & THREAD_TRIED) &&
-	       atomic_load_explicit(&accepted_at, memory_order_relaxed) > failed_at;
+	return !(before & THREAD_TRIED) && LOAD(accepted_at) > failed_at;
 }

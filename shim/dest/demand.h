@@ -26,14 +26,16 @@ int demand_last_served(void);
 
 /* The thread read a request from a served connection, fd. another: the one that it read from before
  * is another, and still open. */
-void demand_asked(int fd, bool another);
+void demand_request_read(int fd, bool another);
 
 /* True if this thread has served several connections at a time, as event loops do: whose request an
  * attempt of its is for cannot be told. */
 bool demand_serves_many(void);
 
-/* From the first refusal on answers are worth counting as work. */
-void demand_note_refusal(void);
+/* Some process of the region is refused something at `now` (ns); and whether one ever was. From
+ * then on answers are counted as work that is done (demand_count_served()), also those of processes
+ * that are given nothing but work that goes well. */
+void demand_note_refusal(int64_t now);
 bool demand_has_refusals(void);
 
 /* Counts work that this process has done at now (ns): it was asked to serve a request, or had an
@@ -43,7 +45,7 @@ void demand_count_served(int64_t now);
 /* How much of it there was in the second of now, or the one before, whichever is more. */
 int64_t demand_served(int64_t now);
 
-/* The same, by all processes of the region that were refused something before. */
+/* The same, by all processes of the region, as long as any of them is refused something. */
 int64_t demand_served_by_all(int64_t now);
 
 /* An attempt at a destination, of that slot, is made: what was asked for is worked off there.
@@ -57,8 +59,8 @@ static inline uint64_t demand_tried(uint32_t slot)
 	return before;
 }
 
-/* The same. True, once for each destination, if the attempt is new work: asked for since the
- * failure. Of a thread that makes its first attempt: if the process has accepted a connection
+/* As demand_tried(). True, once for each destination, if the attempt is new work: asked for since
+ * the failure. Of a thread that makes its first attempt: if the process has accepted a connection
  * since. failed_at: ns, 0 = none is known. */
 bool demand_is_new(uint32_t slot, int64_t failed_at);
 

@@ -74,8 +74,9 @@ static inline int destination_account_at(struct destination *destination, uint32
 	account->process = &shim_region->process;
 	account->process_rule = &config->process;
 	account->slept = 0;
-	account->answers = 0;
+	account->claimed_at = 0;
 	account->may_be_other = false;
+	account->is_met = LOAD(destination->last_unmet) == 0;
 	return index;
 }
 

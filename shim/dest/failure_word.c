@@ -14,7 +14,6 @@
 #define DETAIL_NUMBER  32
 #define DETAIL_COUNTED (UINT64_C(1) << 37)
 #define DETAIL_FINE    38
-#define DETAIL_PASSED  (UINT64_C(1) << 50)
 #define DETAIL_HELD    (UINT64_C(1) << 51)
 #define DETAIL_REFUSED (UINT64_C(1) << 52)
 #define DETAIL_CHECK   53
@@ -48,7 +47,8 @@ static int64_t pack_detail(const struct unanswered *failure, int64_t word)
 	return (int64_t)(check_of(word) << DETAIL_CHECK | fine << DETAIL_FINE |
 	                 number << DETAIL_NUMBER | failure->fingerprint |
 	                 (failure->counted ? DETAIL_COUNTED : 0) |
-	                 (failure->passed ? DETAIL_PASSED : 0) | (failure->held ? DETAIL_HELD : 0) |
+	                 (failure->passed ? FAILURE_PASSED : 0) |
+	                 (failure->held ? DETAIL_HELD : 0) |
 	                 (failure->refused ? DETAIL_REFUSED : 0));
 }
 
@@ -63,7 +63,7 @@ int64_t failure_pack(const struct unanswered *failure, int64_t *detail)
 	return word;
 }
 
-static struct unanswered unpack_word(int64_t packed, int64_t now)
+struct unanswered failure_unpack_word(int64_t packed, int64_t now)
 {
 	uint64_t word = (uint64_t)packed, units = (uint64_t)now >> TIME_SHIFT;
 	uint64_t age = (units - (word & TIME_MASK)) & TIME_MASK;
@@ -85,7 +85,7 @@ static void unpack_detail(struct unanswered *failure, int64_t packed)
 	failure->fingerprint = (uint32_t)detail;
 	failure->number = (uint32_t)(detail >> DETAIL_NUMBER) & NUMBER_MAX;
 	failure->counted = detail & DETAIL_COUNTED;
-	failure->passed = detail & DETAIL_PASSED;
+	failure->passed = detail & FAILURE_PASSED;
 	failure->held = detail & DETAIL_HELD;
 	failure->refused = detail & DETAIL_REFUSED;
 	failure->at += (int64_t)(detail >> DETAIL_FINE & FINE_MASK) << FINE_SHIFT;
@@ -93,7 +93,7 @@ static void unpack_detail(struct unanswered *failure, int64_t packed)
 
 struct unanswered failure_unpack(int64_t word, int64_t detail, int64_t now)
 {
-	struct unanswered failure = unpack_word(word, now);
+	struct unanswered failure = failure_unpack_word(word, now);
 
 	if (is_of(detail, word))
 		unpack_detail(&failure, detail);
@@ -107,5 +107,5 @@ uint32_t failure_fingerprint(int64_t word, int64_t detail)
 
 int64_t failure_pass(int64_t word, int64_t detail)
 {
-	return is_of(detail, word) ? (int64_t)((uint64_t)detail | DETAIL_PASSED) : detail;
+	return is_of(detail, word) ? (int64_t)((uint64_t)detail | FAILURE_PASSED) : detail;
 }

@@ -25,6 +25,7 @@ struct unanswered {
 	bool counted;         /* the number is known to count from the first try */
 	bool passed;  /* something else has come in its place: only its own request answers it */
 	bool refused; /* the last of these attempts never went: we refused it */
+	bool early;   /* claimed by nobody: the program waits longer before it tries again */
 };
 
 /* The word, never 0, which is a free place; in *detail what goes beside it. The time is taken up to
@@ -33,6 +34,16 @@ int64_t failure_pack(const struct unanswered *failure, int64_t *detail);
 
 /* What the two say. now: ns, not long after the failure. */
 struct unanswered failure_unpack(int64_t word, int64_t detail, int64_t now);
+
+/* What the word says alone: whose it is, where, and when, to 4 ms. */
+struct unanswered failure_unpack_word(int64_t word, int64_t now);
+
+/* False: the detail, whichever word it goes with, is of none that was passed. */
+#define FAILURE_PASSED (UINT64_C(1) << 50)
+static inline bool failure_may_be_passed(int64_t detail)
+{
+	return (uint64_t)detail & FAILURE_PASSED;
+}
 
 /* The fingerprint alone, 0 = unknown. */
 uint32_t failure_fingerprint(int64_t word, int64_t detail);

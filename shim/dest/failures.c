@@ -28,10 +28,10 @@ static int least_place(struct destination *destination, int64_t now, int64_t *wo
 	int least = -1;
 
 	for (int i = 0; i < REGION_FAILURES; i++) {
-		int64_t here = atomic_load(&destination->failures[i]);
+		int64_t here = LOAD(destination->failures[i]);
 		struct unanswered one;
 
-		if (here == 0)
+		if (here == 0 || !failure_may_be_passed(LOAD(destination->details[i])))
 			continue;
 		one = look(destination, i, here, now);
 		if (one.passed && one.at < oldest) {
@@ -60,8 +60,7 @@ void failures_add(struct destination *destination, const struct unanswered *fail
 	int least;
 
 	for (int i = 0; i < REGION_FAILURES; i++)
-		if (atomic_load_explicit(&destination->failures[i], memory_order_relaxed) == 0 &&
-		    put(destination, i, 0, failure))
+		if (LOAD(destination->failures[i]) == 0 && put(destination, i, 0, failure))
 			return;
 	least = least_place(destination, failure->at, &before);
 	if (least >= 0 && put(destination, least, before, failure))
@@ -96,7 +95,7 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 			return false;
 		}
 		if (atomic_compare_exchange_weak(&destination->unclaimed, &left, left - 1)) {
-			*claimed = (struct unanswered) { .at = at < now ? at : now, .number = 1 };
+			*claimed = (struct unanswered) { .at = lesser(at, now), .number = 1 };
 			return true;
 		}
 	}
@@ -160,6 +159,16 @@ static bool is_better(const struct choice *a, const struct choice *b, bool oldes
 	return a->expected && oldest ? a->at < b->at : a->at > b->at;
 }
 
+/* True if it is not this thread's to answer, and nobody is to be asked whether its owner has gone:
+ * most are, where many share a budget, and to look at no more than the word spares the line of a
+ * cache that the rest of it is in. Those that have grown old are looked at, and go. */
+static bool is_strangers(int64_t word, int32_t thread, int64_t horizon, int64_t now)
+{
+	struct unanswered one = failure_unpack_word(word, now);
+
+	return one.owner != thread && one.owner != FAILURE_ANYONE && one.at >= now - horizon;
+}
+
 /* Begins at another place each time: of many strangers it is asked of all in the end. */
 static struct choice choose(struct destination *destination, int32_t thread, int64_t horizon,
                             int64_t now, int asks)
@@ -174,7 +183,7 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 		struct unanswered one;
 		struct choice this;
 
-		if (word == 0)
+		if (word == 0 || (asks == 0 && !of_all && is_strangers(word, thread, horizon, now)))
 			continue;
 		one = look(destination, place, word, now);
 		if (one.at < now - horizon) {
@@ -184,13 +193,16 @@ static struct choice choose(struct destination *destination, int32_t thread, int
 		if (one.passed)
 			continue;
 		this = (struct choice) { .place = place, .word = word, .at = one.at };
-		this.early = !one.held && !profile_has_waited(destination, now - one.at);
-		this.expected =
-		    !this.early && !profile_goes_on(destination, one.number, one.refused);
 		this.kin = kinship(one.owner, thread, of_all, &asks);
 		if (this.kin == STRANGER)
 			continue;
 		asks = 0;
+		this.expected = true;
+		if (best.expected && !is_better(&this, &best, oldest))
+			continue; /* nor is it where it is not expected */
+		this.early = !one.held && !profile_has_waited(destination, now - one.at);
+		this.expected =
+		    !this.early && !profile_goes_on(destination, one.number, one.refused);
 		if (is_better(&this, &best, oldest))
 			best = this;
 	}
@@ -210,7 +222,7 @@ bool failures_claim(struct destination *destination, int32_t thread, bool asks, 
 		if (!best.expected) {
 			if (!best.early)
 				pass_over(destination, best.place, best.word);
-			*claimed = (struct unanswered) { .passed = true };
+			*claimed = (struct unanswered) { .passed = true, .early = best.early };
 			return false;
 		}
 		if (take(destination, best.place, best.word, now, claimed))
@@ -220,7 +232,7 @@ bool failures_claim(struct destination *destination, int32_t thread, bool asks, 
 
 void failures_forgive(struct destination *destination)
 {
-	if (atomic_load_explicit(&destination->unclaimed, memory_order_relaxed) != 0)
+	if (LOAD(destination->unclaimed) != 0)
 		atomic_store(&destination->unclaimed, 0);
 	for (int i = 0; i < REGION_FAILURES; i++) {
 		int64_t word = atomic_load(&destination->failures[i]);
@@ -285,8 +297,7 @@ void failures_answered(struct destination *destination, uint32_t fingerprint, in
 	STORE(*answered_place(destination, fingerprint),
 	      (uint64_t)fingerprint << 32 | (uint32_t)((uint64_t)now >> ANSWERED_SHIFT));
 	for (int i = 0; i < REGION_FAILURES; i++) {
-		int64_t word =
-		    atomic_load_explicit(&destination->failures[i], memory_order_relaxed);
+		int64_t word = LOAD(destination->failures[i]);
 
 		if (word == 0)
 			continue;

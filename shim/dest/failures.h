@@ -27,9 +27,10 @@ void failures_add(struct destination *destination, const struct unanswered *fail
 /* Claims the failure that an attempt of this thread answers: of those that the program is expected
  * to answer now (dest/profile.h) its own before one of nobody, and the newest; where it is known
  * how long the program waits before it tries again, the oldest. Those older than horizon ns are
- * dropped on the way. asks: of a few threads the kernel is asked whether they have gone, which who
- * has a story of its own there need not do. False: there is none, or the attempt is taken for new
- * work; then claimed->passed. */
+ * dropped on the way. asks: the kernel may be asked, of a few threads, whether they have gone, and
+ * left their failures to anybody; a thread with failures of its own there need not do that. False:
+ *  there is none, or the attempt is taken for new work, which claimed->passed tells;
+ * claimed->early, that it comes sooner than the program tries again. */
 bool failures_claim(struct destination *destination, int32_t thread, bool asks, int64_t horizon,
                     int64_t now, struct unanswered *claimed);
 

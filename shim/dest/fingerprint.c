@@ -4,6 +4,7 @@
 
 #include "dest/address.h"
 #include "sys/hash.h"
+#include "sys/text.h"
 
 #include <string.h>
 
@@ -63,11 +64,6 @@ static bool is_preamble(const unsigned char *bytes, size_t n)
 	return is_tls(bytes, n) || is_password(bytes, n);
 }
 
-static bool is_upper(unsigned char c)
-{
-	return c >= 'A' && c <= 'Z';
-}
-
 /* "GET /": of a first line with a head behind it, perhaps. */
 static bool is_method(const unsigned char *bytes, size_t n)
 {
@@ -87,8 +83,8 @@ static bool is_length(const unsigned char *bytes, size_t n)
 /* One more character of the line, whose end is cut off where it is too long. */
 static void keep(struct fingerprint_reader *reader, unsigned char c)
 {
-	if (reader->place == PLACE_FIELD && c >= 'A' && c <= 'Z')
-		c = (unsigned char)(c - 'A' + 'a');
+	if (reader->place == PLACE_FIELD)
+		c = (unsigned char)lower(c);
 	if (reader->len < FINGERPRINT_FIELD - 1)
 		reader->line[reader->len++] = (char)c;
 }
@@ -106,10 +102,10 @@ static bool has_head(const char *word)
 {
 	const char *rest = word;
 
-	while (is_upper((unsigned char)*rest))
+	while (is_upper(*rest))
 		rest++;
-	return rest > word && rest[0] == '/' && rest[1] >= '0' && rest[1] <= '9' &&
-	       rest[2] == '.' && rest[3] >= '0' && rest[3] <= '9' && rest[4] == '\0';
+	return rest > word && rest[0] == '/' && is_digit(rest[1]) && rest[2] == '.' &&
+	       is_digit(rest[3]) && rest[4] == '\0';
 }
 
 /* True if the line is this field; *value: what it says. */
@@ -129,7 +125,7 @@ static int digit(char c)
 {
 	int low = c | 0x20;
 
-	if (c >= '0' && c <= '9')
+	if (is_digit(c))
 		return c - '0';
 	return low >= 'a' && low <= 'f' ? low - 'a' + 10 : 16;
 }

@@ -6,26 +6,18 @@
 #include "dest/address.h"
 #include "dest/destinations.h"
 #include "dest/firsts.h"
+#include "dest/own_program.h"
+#include "dest/spin_row.h"
 #include "sys/confined.h"
 #include "sys/hash.h"
 #include "sys/real.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TIME_SHIFT 27
 
-/* Refusals in a row from which a lineage spins, and the pause that ends a row: more than most
- * programs need to start and to end. */
-#define ROW       10
-#define PAUSE     (80 * NS_PER_MS)
-#define ROW_BITS  8
-#define ROW_MASK  ((INT64_C(1) << ROW_BITS) - 1)
-#define ROW_SHIFT 20
-
-enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_PARENT, KIN_SESSION, KIN_SERVICE, KINDS };
+/* From the widest to the narrowest, as a rule. */
+enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_SERVICE, KIN_SESSION, KIN_PARENT, KINDS };
 
 static uint64_t program, service; /* 0: this process shares nothing; it is of no service */
 static uint64_t command;          /* the program with its arguments */
@@ -34,6 +26,7 @@ static bool named;
  * parent has ended still is of its lineage. */
 static struct {
 	int32_t process, parent, session;
+	int64_t at;
 } at_start;
 
 /* The destinations that this process has tried while they failed; and those of them where it has
@@ -49,94 +42,16 @@ static uint64_t hash_of(uint64_t seed, enum kin kind, uint64_t value)
 	return hash ? hash : 1;
 }
 
-/* What interprets a script is not the program. */
-static bool is_interpreter(const char *path)
-{
-	static const char *const names[] = { "python", "perl", "ruby", "php",  "node",
-		                             "bash",   "dash", "sh",   "java", "tclsh" };
-	const char *base = strrchr(path, '/');
-
-	base = base ? base + 1 : path;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(base, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Bytes of a file of /proc, 0 where it cannot be had. */
-static size_t read_file(const char *path, char *out, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = real.read(fd, out, size - 1);
-	real.close(fd);
-	if (n < 0)
-		n = 0;
-	out[n] = '\0';
-	return (size_t)n;
-}
-
-static uint64_t hash_program(void)
-{
-	char path[256] = "", text[512];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	uint64_t hash = HASH_START;
-	const char *word;
-	size_t n;
-
-	if (length <= 0)
-		strncpy(path, program_invocation_name, sizeof(path) - 1);
-	hash = hash_bytes(hash, path, strlen(path));
-	if (is_interpreter(path)) {
-		n = read_file("/proc/self/cmdline", text, sizeof(text));
-		word = text + strnlen(text, n) + 1;
-		if (word < text + n && *word != '-')
-			hash = hash_bytes(hash, word, strlen(word));
-	}
-	return hash ? hash : 1;
-}
-
-/* All arguments, however long: the last one may be what tells two apart. */
-static uint64_t hash_command(uint64_t hash)
-{
-	char part[256];
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return hash;
-	while ((n = real.read(fd, part, sizeof(part))) > 0)
-		hash = hash_bytes(hash, part, (size_t)n);
-	real.close(fd);
-	return hash;
-}
-
-/* The cgroup of a unit that systemd started as a service, not the whole session of a user. */
-static uint64_t hash_service(void)
-{
-	static const char suffix[] = ".service";
-	char text[512];
-	size_t n = read_file("/proc/self/cgroup", text, sizeof(text));
-	const char *line = n ? strstr(text, "0::/") : NULL;
-	size_t length = line ? strcspn(line, "\n") : 0, end = sizeof(suffix) - 1;
-
-	if (length <= end || memcmp(line + length - end, suffix, end) != 0)
-		return 0;
-	return hash_bytes(HASH_START, line, length);
-}
-
 void lineage_setup(bool is_named)
 {
 	named = is_named;
-	service = hash_service();
-	program = hash_program();
-	command = hash_command(program);
+	service = own_service_hash();
+	program = own_program_hash();
+	command = own_command_hash(program);
 	at_start.process = thread_process();
 	at_start.parent = (int32_t)getppid();
 	at_start.session = (int32_t)getsid(0);
+	at_start.at = monotonic();
 }
 
 /* In a share of its own a command is of one lineage, whoever started it. */
@@ -148,9 +63,9 @@ static void kin_of_this(uint64_t kin[KINDS])
 
 	kin[KIN_PROGRAM] = hash_of(program, KIN_PROGRAM, 0);
 	kin[KIN_COMMAND] = named ? hash_of(command, KIN_COMMAND, 0) : 0;
-	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)parent);
-	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)session);
 	kin[KIN_SERVICE] = service ? hash_of(command, KIN_SERVICE, service) : 0;
+	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)session);
+	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)parent);
 }
 
 /* Another one's hash is never 0. */
@@ -221,21 +136,6 @@ static void remember(struct destination *destination, uint64_t hash, int64_t now
 	STORE(destination->kin[place], next);
 }
 
-void lineage_failed(struct destination *destination, int64_t now)
-{
-	uint64_t kin[KINDS];
-
-	if (!program)
-		return;
-	/* From now on what it has done itself tells what its tries are. */
-	firsts_note(&tried, destination_slot(destination));
-	firsts_note(&owed, destination_slot(destination));
-	kin_of_this(kin);
-	for (int kind = 0; kind < KINDS; kind++)
-		if (kin[kind])
-			remember(destination, kin[kind], now);
-}
-
 void lineage_answered(struct destination *destination)
 {
 	uint64_t kin[KINDS];
@@ -251,25 +151,52 @@ void lineage_answered(struct destination *destination)
 	}
 }
 
-/* The word of a row: when the last of it was over, in units of 2^20 ns, << 8 | how many. */
-bool lineage_spins(struct destination *destination, int64_t now)
+/* The hash that the row of its lineage has: that of the widest kind by which others are of it, so
+ * that all of them name the same. 0: nobody here is of it. */
+static uint64_t row_of(struct destination *destination, const uint64_t kin[KINDS])
 {
-	int64_t word = LOAD(destination->kin_row), at = now >> ROW_SHIFT;
-	int64_t count = word & ROW_MASK, gap = at - (word >> ROW_BITS);
+	for (int kind = KIN_COMMAND; kind < KINDS; kind++)
+		for (int i = 0; kin[kind] && i < REGION_KIN; i++)
+			if ((uint64_t)LOAD(destination->kin[i]) >> 32 == kin[kind])
+				return kin[kind];
+	return 0;
+}
 
-	if (gap > PAUSE >> ROW_SHIFT || gap < -(10 * NS_PER_S >> ROW_SHIFT))
-		count = 0;
-	if (count < ROW_MASK)
-		count++;
-	cell_swap(&destination->kin_row, word,
-	          (gap < 0 ? word >> ROW_BITS : at) << ROW_BITS | count);
-	return count > ROW;
+bool lineage_spins(struct destination *destination, int64_t began, int64_t now)
+{
+	/* When it was forked nobody has noted. */
+	int64_t started = at_start.process == thread_process() ? at_start.at : began;
+	uint64_t kin[KINDS], row;
+
+	kin_of_this(kin);
+	row = row_of(destination, kin);
+	return row && spin_row_refused(destination->kin_rows, row, started, now);
 }
 
 void lineage_held(struct destination *destination, int64_t until)
 {
-	int64_t word = LOAD(destination->kin_row), at = until >> ROW_SHIFT;
+	uint64_t kin[KINDS], row;
 
-	if (at > word >> ROW_BITS)
-		cell_swap(&destination->kin_row, word, at << ROW_BITS | (word & ROW_MASK));
+	kin_of_this(kin);
+	row = row_of(destination, kin);
+	if (row)
+		spin_row_held(destination->kin_rows, row, until);
+}
+
+void lineage_failed(struct destination *destination, int64_t began, int64_t now)
+{
+	uint64_t kin[KINDS], row;
+
+	if (!program)
+		return;
+	/* From now on what it has done itself tells what its tries are. */
+	firsts_note(&tried, destination_slot(destination));
+	firsts_note(&owed, destination_slot(destination));
+	kin_of_this(kin);
+	row = row_of(destination, kin); /* not by what it adds itself */
+	for (int kind = 0; kind < KINDS; kind++)
+		if (kin[kind])
+			remember(destination, kin[kind], now);
+	if (row && began)
+		spin_row_failed(destination->kin_rows, row, began, now);
 }

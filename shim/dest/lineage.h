@@ -6,7 +6,8 @@
  * arguments) together with its parent, its session, and the service (the cgroup of a unit) that it
  * belongs to. A process of the same command and any of these is of the same lineage; in a share
  * that has been given a name the command alone is enough. Another command is other work, as
- * another request is.
+ * another request is. Of each lineage it also counts the refusals that follow each other without a
+ * pause (dest/spin_row.h).
  *
  * For regions of scope user and host alone. All functions: thread-safe, async-signal-safe.
  */
@@ -22,26 +23,27 @@ enum lineage {
 	LINEAGE_STRANGER, /* no process of this program has */
 };
 
-/* Looks at what this process is. From the constructor, where its region is shared. is_named: by a
- * share of its own, that only those have which belong together. */
+/* Looks at what this process is. From the constructor, where its region is shared. is_named: its
+ * share was given a name, which only programs that belong together have. */
 void lineage_setup(bool is_named);
 
-/* What a try of this process is, if it is its first at this destination (its slot) since something
- * failed there; which it then has made. */
+/* Makes this process's first try at a destination (its slot) since something failed there, and
+ * returns what it is; LINEAGE_UNKNOWN of any further one. */
 enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t horizon,
                         int64_t now);
 
-/* A try of this process failed, or was refused. */
-void lineage_failed(struct destination *destination, int64_t now);
+/* A try of this process, begun then, failed; 0: it was refused, and never went. */
+void lineage_failed(struct destination *destination, int64_t began, int64_t now);
 
 /* One was answered: nothing of its lineage is owed. */
 void lineage_answered(struct destination *destination);
 
-/* A first try of a process that another one of its lineage had made before was refused. True if
- * it is one of a row, with no more in between than it takes to start a process: they spin. */
-bool lineage_spins(struct destination *destination, int64_t now);
+/* The first try of this process, begun then, which follows tries of others of its lineage, was
+ * refused. True if it is one of a row of such, each started after the one before it was told, and
+ * with no more in between than it takes to start a process: they spin. */
+bool lineage_spins(struct destination *destination, int64_t began, int64_t now);
 
-/* And it was slowed down until then: that is no pause of theirs. */
+/* That try was held until then (ns): so far it is no pause of the row. */
 void lineage_held(struct destination *destination, int64_t until);
 
 #endif

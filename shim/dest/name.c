@@ -4,6 +4,7 @@
 
 #include "sys/cell.h"
 #include "sys/hash.h"
+#include "sys/text.h"
 
 #include <arpa/inet.h>
 #include <stdatomic.h>
@@ -32,7 +33,7 @@ uint64_t name_normal(const char *node, char *out)
 	for (; node[n]; n++) {
 		if (n >= NAME_MAX_LEN)
 			return 0;
-		out[n] = (char)(node[n] >= 'A' && node[n] <= 'Z' ? node[n] + ('a' - 'A') : node[n]);
+		out[n] = lower(node[n]);
 	}
 	if (n && out[n - 1] == '.')
 		n--;

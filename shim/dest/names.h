@@ -44,7 +44,7 @@ void names_learn_host(const char *node, const struct hostent *host);
 /* Lookups so far. */
 extern HIDDEN _Atomic(uint32_t) names_lookups;
 
-/* The slow half of the next. */
+/* The slow half of names_find(). */
 bool names_search(uint64_t address, int64_t now, struct name_hit *hit);
 
 /* Finds the name of an inet address, by its address_hash. Of several: the one that this thread

@@ -11,8 +11,10 @@
 enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY, BY_US };
 #define BY_US_NUMBERS 6
 
-/* The counts of `news`, and how many of the one for each of the other are nearly all. */
+/* The counts of `news`, and how many of the one for each of the other are nearly all; above them a
+ * bit: of a destination of TLS. */
 enum { WELL, BADLY };
+#define CARRIES    (INT64_C(1) << 60)
 #define NEARLY_ALL 7
 
 /* Sure enough: seen at least so often, and more than twice as often as the opposite. */
@@ -32,7 +34,7 @@ static unsigned int nibble(uint64_t cell, unsigned int at)
 /* Adds one to the count at `one`, of the pair (one, other). */
 static void learn(cell64 *cell, unsigned int one, unsigned int other)
 {
-	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
+	int64_t seen = LOAD(*cell), next;
 
 	do {
 		uint64_t bits = (uint64_t)seen;
@@ -50,7 +52,7 @@ static void learn(cell64 *cell, unsigned int one, unsigned int other)
 
 static bool outweighs(const cell64 *cell, unsigned int one, unsigned int other)
 {
-	uint64_t bits = (uint64_t)atomic_load_explicit(cell, memory_order_relaxed);
+	uint64_t bits = (uint64_t)LOAD(*cell);
 
 	return nibble(bits, one) >= LEAST && nibble(bits, one) > 2 * nibble(bits, other);
 }
@@ -84,7 +86,7 @@ void profile_tried_again(struct destination *destination, uint32_t number, bool 
  * any. */
 static bool agree(int64_t a, int64_t b)
 {
-	int64_t shorter = a < b ? a : b, longer = a < b ? b : a;
+	int64_t shorter = lesser(a, b), longer = greater(a, b);
 
 	return longer - shorter <= shorter / 4 || longer < PAUSE_MIN;
 }
@@ -96,9 +98,9 @@ static bool agree(int64_t a, int64_t b)
 void profile_paused(struct destination *destination, int64_t pause)
 {
 	cell64 *cell = &destination->pause;
-	int64_t seen = atomic_load_explicit(cell, memory_order_relaxed), next;
+	int64_t seen = LOAD(*cell), next;
 
-	pause = pause < 1 ? 1 : pause;
+	pause = greater(pause, 1);
 	do {
 		if (seen < 0 && agree(pause, seen == INT64_MIN ? INT64_MAX : -seen))
 			next = seen > -pause ? -seen : pause;
@@ -121,7 +123,7 @@ void profile_went_on(struct destination *destination, uint32_t number, bool refu
 
 bool profile_has_pause(const struct destination *destination)
 {
-	return atomic_load_explicit(&destination->pause, memory_order_relaxed) > 0;
+	return LOAD(destination->pause) > 0;
 }
 
 /* Tries that we refused count with a program that has a number of them. */
@@ -144,7 +146,7 @@ bool profile_tries_again(const struct destination *destination, uint32_t number,
 
 bool profile_has_waited(const struct destination *destination, int64_t age)
 {
-	int64_t pause = atomic_load_explicit(&destination->pause, memory_order_relaxed);
+	int64_t pause = LOAD(destination->pause);
 
 	return pause < PAUSE_MIN || age >= pause - pause / 256 - SLACK;
 }
@@ -166,16 +168,13 @@ bool profile_is_shared(const struct destination *destination)
 
 void profile_mixed(struct destination *destination, int32_t thread, int64_t now)
 {
-	atomic_store_explicit(&destination->mixed[(uint32_t)thread % REGION_MIXED],
-	                      (uint64_t)(uint32_t)thread << MIXED_THREAD |
-	                          (uint64_t)now >> MIXED_UNIT,
-	                      memory_order_relaxed);
+	STORE(destination->mixed[(uint32_t)thread % REGION_MIXED],
+	      (uint64_t)(uint32_t)thread << MIXED_THREAD | (uint64_t)now >> MIXED_UNIT);
 }
 
 bool profile_is_mixed(const struct destination *destination, int32_t thread, int64_t since)
 {
-	uint64_t word = atomic_load_explicit(&destination->mixed[(uint32_t)thread % REGION_MIXED],
-	                                     memory_order_relaxed);
+	uint64_t word = LOAD(destination->mixed[(uint32_t)thread % REGION_MIXED]);
 	uint64_t unit = word & ((UINT64_C(1) << MIXED_THREAD) - 1);
 
 	return word >> MIXED_THREAD == (uint32_t)thread &&
@@ -189,14 +188,25 @@ void profile_new_ended(struct destination *destination, bool well)
 
 bool profile_answers_new(const struct destination *destination)
 {
-	uint64_t bits = (uint64_t)atomic_load_explicit(&destination->news, memory_order_relaxed);
+	uint64_t bits = (uint64_t)LOAD(destination->news);
 	unsigned int well = nibble(bits, WELL), badly = nibble(bits, BADLY);
 
 	/* What fails by itself was new once. */
 	return well > 0 && (well >= NEARLY_ALL * badly || badly == 1);
 }
 
-void profile_asked(struct destination *destination, bool rightly)
+void profile_carry(struct destination *destination)
+{
+	if (!profile_carries(destination))
+		atomic_fetch_or_explicit(&destination->news, CARRIES, memory_order_relaxed);
+}
+
+bool profile_carries(const struct destination *destination)
+{
+	return LOAD(destination->news) & CARRIES;
+}
+
+void profile_excused(struct destination *destination, bool rightly)
 {
 	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
 }

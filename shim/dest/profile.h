@@ -49,8 +49,9 @@ bool profile_is_shared(const struct destination *destination);
 /* An attempt of this thread (its id) there, which had failed there, was other work. */
 void profile_mixed(struct destination *destination, int32_t thread, int64_t now);
 
-/* True if that was so since then: of several pieces of work at a time, as an event loop has them,
- * nobody can say which a connect is for. A hint: of a few threads. */
+/* True if profile_mixed() has told that of this thread since `since` (ns): of several pieces of
+ * work at a time, as an event loop has them, nobody can say which a connect is for. A hint: of a
+ * few threads. */
 bool profile_is_mixed(const struct destination *destination, int32_t thread, int64_t since);
 
 /* A request that repeats none that has failed there was answered, or failed. */
@@ -59,9 +60,14 @@ void profile_new_ended(struct destination *destination, bool well);
 /* True if nearly all of those are answered: what is tried there again and again fails by itself. */
 bool profile_answers_new(const struct destination *destination);
 
+/* A TLS session whose requests are read goes there; and whether one ever did. Its handshakes count
+ * as answers, whatever its requests get. */
+void profile_carry(struct destination *destination);
+bool profile_carries(const struct destination *destination);
+
 /* An attempt after somebody had asked for something, whether that excused it or not, proved to be
  * new work (true), or the request that had failed before (false). */
-void profile_asked(struct destination *destination, bool rightly);
+void profile_excused(struct destination *destination, bool rightly);
 
 /* True if that excuse has been wrong more often than not. */
 bool profile_has_no_excuse(const struct destination *destination);

@@ -20,7 +20,7 @@ enum kind {
 
 /* What is known of an attempt when it is judged. */
 struct evidence {
-	bool quiet;      /* no failure here lately, and no streak stands */
+	bool quiet;      /* no failure within the horizon, or answered since; no way back is on */
 	bool same;       /* the request at hand is one that failed */
 	bool other;      /* the request at hand is another than the one that failed */
 	bool demand;     /* somebody put a request to this thread, and none was answered since */
@@ -35,7 +35,8 @@ struct evidence {
 	bool lineage; /* in a share: the first of a process, another of its lineage failed here */
 	bool same_command;  /* the same, and the destination answers */
 	bool other_command; /* it answers, and other commands of this program have failed here */
-	bool loop;          /* the last try of this thread here failed, and it did nothing else */
+	bool loop; /* this thread's last try here failed, and it did nothing else; or the request
+	            * after a failed reply */
 };
 
 struct rule {

@@ -37,8 +37,7 @@ static int rank(const struct destination *destination, int64_t key, int64_t now)
 	/* Two that want the same slot must not take it from each other for ever. */
 	if (is_claimed(key) && age < NS_PER_S)
 		return INT_MAX;
-	if (attempts < streak)
-		attempts = streak;
+	attempts = greater(attempts, streak);
 	if (attempts > 1)
 		doublings = 63 - __builtin_clzll((uint64_t)attempts);
 	if (doublings > 10)
@@ -104,7 +103,7 @@ static bool find(int64_t key, struct seat *seat, int64_t *old)
 		for (unsigned int i = 0; chunk && i < WINDOW; i++) {
 			struct seat one = seat_of(chunk, number, key, i);
 
-			*old = atomic_load_explicit(one.key, memory_order_acquire);
+			*old = LOAD_ACQUIRE(*one.key);
 			if (*old == key || *old == 0 || (*old | 1) == key) {
 				*seat = one;
 				return *old == key;
@@ -126,7 +125,7 @@ static int find_coldest(int64_t key, struct seat *coldest, int64_t *old, int64_t
 
 		for (unsigned int i = 0; chunk && i < WINDOW; i++) {
 			struct seat one = seat_of(chunk, number, key, i);
-			int64_t its = atomic_load_explicit(one.key, memory_order_acquire);
+			int64_t its = LOAD_ACQUIRE(*one.key);
 			int of_one = rank(one.destination, its, now);
 
 			if (!coldest->key || of_one < lowest ||
@@ -165,7 +164,7 @@ struct destination *slot_of_key(int64_t key, bool make, int64_t now, bool *fresh
 		if (old != key && claim(&seat, old, key, now)) {
 			if (lowest > 0) {
 				count(&seat.destination->tally.evicted);
-				count(&shim_region->tally.evicted);
+				count(&shim_tally->evicted);
 			}
 			*fresh = true;
 			return seat.destination;

@@ -201,22 +201,30 @@ static int64_t spent(void)
 	struct timespec used = { 0 };
 
 	libc_own.clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return used.tv_sec * NS_PER_S + used.tv_nsec;
+	return ns_of(used);
+}
+
+/* Whether one refusal looks like work. An interrupt or a page fault makes one look like a spin. */
+static bool seems_work(struct thread_facts *mine, int64_t own)
+{
+	unsigned int moved;
+
+	if (own >= SPIN && spent() - mine->row_spent < own / 2) /* slept, whatever it has read */
+		return true;
+	moved = thread_io_moved(&mine->moved);
+	return moved & THREAD_IO_READ || (own >= SPIN && moved & THREAD_IO_WROTE);
 }
 
 bool tries_may_be_work(int64_t own)
 {
 	struct thread_facts *mine = &thread_facts;
-	int64_t before = mine->row_spent;
-	unsigned int moved;
+	bool spun = mine->spun;
 
 	if (confined_by_itself()) /* nor may it be held: that is more calls still */
 		return true;
-	mine->row_spent = spent();
-	if (own >= SPIN && mine->row_spent - before < own / 2) /* slept, whatever it has read */
-		return true;
-	moved = thread_io_moved(&mine->moved);
-	return moved & THREAD_IO_READ || (own >= SPIN && moved & THREAD_IO_WROTE);
+	mine->spun = !seems_work(mine, own);
+	mine->row_spent = spent(); /* after what this took: /proc can cost a millisecond */
+	return !(spun && mine->spun);
 }
 
 int64_t tries_refused(int64_t now)
@@ -234,6 +242,7 @@ int64_t tries_refused(int64_t now)
 	if (mine->row == ROW) { /* from here on it is watched */
 		mine->moved.reads = 0;
 		tries_may_be_work(0);
+		mine->spun = false;
 	}
 	return mine->row > ROW ? own : -1;
 }

@@ -15,8 +15,8 @@
 
 #define TRIES_NOWHERE UINT32_MAX
 
-/* The thread tried a destination (its slot), or its try there failed, or was refused by us. For the
- * first of them somebody has asked for thread_mine() before. */
+/* The thread tried a destination (its slot), or its try there failed, or was refused by us. Before
+ * tries_note() the caller has called thread_mine(). */
 void tries_note(uint32_t slot, int64_t now);
 void tries_failed(uint32_t slot, int64_t now);
 void tries_denied(uint32_t slot, int64_t now);
@@ -27,7 +27,7 @@ bool tries_is_denied(uint32_t slot);
 /* The thread learned how a try there that went has ended: well, or in vain. */
 void tries_ended(uint32_t slot, bool well);
 
-/* True if fifteen or more of those ended in vain, and none well in between. */
+/* True if the last fifteen or more tries there that went ended in vain. */
 bool tries_are_vain(uint32_t slot);
 
 /* True if its last try there failed, not before `since`, and it has done nothing else. */
@@ -54,8 +54,8 @@ static inline void tries_heard(uint32_t slot)
 int64_t tries_refused(int64_t now);
 
 /* What the thread has done in these ns, and since this was asked last: true if it may be work. It
- * read something, or took a millisecond or more in which it wrote something, or slept. Otherwise it
- * spins. Asks the kernel: some ten system calls. */
+ * read something, or took a millisecond or more in which it wrote something, or slept. Otherwise,
+ * seen twice running, it spins. Asks the kernel: some ten system calls. */
 bool tries_may_be_work(int64_t own);
 
 /* True if the process, or with any_thread this thread, has made no try but the one at hand: a loop

@@ -6,13 +6,14 @@
  */
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
+#include "hook/request.h"
 #include "hook/timed_reads.h"
 
 #ifdef __GLIBC__
 
 ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.__recv_chk(fd, data, n, space, flags);
 	if (IS_TIMED(socket_watched(fd)))
 		return recv_chk_timed(fd, data, n, space, flags);
@@ -22,7 +23,7 @@ ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags)
 ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags, struct sockaddr *from,
                        socklen_t *len)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.__recvfrom_chk(fd, data, n, space, flags, from, len);
 	if (IS_TIMED(socket_watched(fd)))
 		return recvfrom_chk_timed(fd, data, n, space, flags, from, len);
@@ -32,7 +33,7 @@ ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags, st
 
 ssize_t __read_chk(int fd, void *data, size_t n, size_t space)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.__read_chk(fd, data, n, space);
 	if (IS_TIMED(socket_watched(fd)))
 		return read_chk_timed(fd, data, n, space);
@@ -41,7 +42,7 @@ ssize_t __read_chk(int fd, void *data, size_t n, size_t space)
 
 ssize_t __read(int fd, void *data, size_t n)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.__read(fd, data, n);
 	if (IS_TIMED(socket_watched(fd)))
 		return read_timed(real.__read, fd, data, n);
@@ -50,14 +51,14 @@ ssize_t __read(int fd, void *data, size_t n)
 
 ssize_t __send(int fd, const void *data, size_t n, int flags)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.__send(fd, data, n, flags);
 	return send_watched(real.__send, fd, data, n, flags);
 }
 
 ssize_t __write(int fd, const void *data, size_t n)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.__write(fd, data, n);
 	return write_watched(real.__write, fd, data, n);
 }
@@ -75,7 +76,7 @@ static __attribute__((noinline)) ssize_t sendfile64_watched(int to, int from, of
 
 ssize_t sendfile64(int to, int from, off64_t *offset, size_t n)
 {
-	if (WRITES(to))
+	if (WRITE_UNWATCHED(to))
 		return real.sendfile64(to, from, offset, n);
 	return sendfile64_watched(to, from, offset, n);
 }

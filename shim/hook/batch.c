@@ -5,6 +5,7 @@
  */
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
+#include "hook/request.h"
 #include "pace/reply_timeout.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static __attribute__((noinline)) int sendmmsg_watched(int (*next)(int, struct mm
 
 int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.sendmmsg(fd, messages, n, flags);
 	return sendmmsg_watched(real.sendmmsg, fd, messages, n, flags);
 }
@@ -48,7 +49,7 @@ int sendmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags)
 #if TIME64_NAMES
 int __sendmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.__sendmmsg64(fd, messages, n, flags);
 	return sendmmsg_watched(real.__sendmmsg64, fd, messages, n, flags);
 }
@@ -86,7 +87,7 @@ static __attribute__((noinline)) int recvmmsg_timed(int fd, struct mmsghdr *mess
 int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
              struct timespec *timeout)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.recvmmsg(fd, messages, n, flags, timeout);
 	if (IS_TIMED(socket_watched(fd)))
 		return recvmmsg_timed(fd, messages, n, flags, timeout);
@@ -96,7 +97,7 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned int n, MMSG_FLAGS flags,
 #if TIME64_NAMES
 int __recvmmsg64(int fd, struct mmsghdr *messages, unsigned int n, int flags, void *timeout)
 {
-	if (READS(fd))
+	if (READ_UNWATCHED(fd))
 		return real.__recvmmsg64(fd, messages, n, flags, timeout);
 	if (IS_TIMED(socket_watched(fd)) && !reply_comes(fd, n, (int)flags))
 		return -1;
@@ -118,7 +119,7 @@ static __attribute__((noinline)) ssize_t sendfile_watched(int to, int from, off_
 
 ssize_t sendfile(int to, int from, off_t *offset, size_t n)
 {
-	if (WRITES(to))
+	if (WRITE_UNWATCHED(to))
 		return real.sendfile(to, from, offset, n);
 	return sendfile_watched(to, from, offset, n);
 }
@@ -133,13 +134,13 @@ static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_o
 	uint32_t fingerprint = 0;
 	ssize_t result;
 
-	if (!WRITES(to) && REQUEST_REFUSED(to, &fingerprint, 0, n, &result))
+	if (!WRITE_UNWATCHED(to) && REQUEST_REFUSED(to, &fingerprint, 0, n, &result))
 		return file_refused(result);
-	if (!READS(from) && IS_TIMED(socket_watched(from)) && !(flags & SPLICE_F_NONBLOCK) &&
-	    !reply_comes(from, n, 0))
+	if (!READ_UNWATCHED(from) && IS_TIMED(socket_watched(from)) &&
+	    !(flags & SPLICE_F_NONBLOCK) && !reply_comes(from, n, 0))
 		return -1;
 	result = real.splice(from, from_offset, to, to_offset, n, flags);
-	if (!WRITES(to))
+	if (!WRITE_UNWATCHED(to))
 		return traffic_sent(to, result, MSG_DONTWAIT, fingerprint);
 	if (result < 0 && errno == EPIPE)
 		return result;
@@ -149,7 +150,7 @@ static __attribute__((noinline)) ssize_t splice_watched(int from, loff_t *from_o
 ssize_t splice(int from, loff_t *from_offset, int to, loff_t *to_offset, size_t n,
                unsigned int flags)
 {
-	if (READS(from) && WRITES(to))
+	if (READ_UNWATCHED(from) && WRITE_UNWATCHED(to))
 		return real.splice(from, from_offset, to, to_offset, n, flags);
 	return splice_watched(from, from_offset, to, to_offset, n, flags);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The beginning of a connection, and the two ways a program asks how it went. */
 #include "conn/release.h"
+#include "conn/attempt_end.h"
 #include "conn/settle.h"
 #include "hook/hook.h"
 #include "hook/opening.h"
-#include "sys/thread.h"
+#include "sys/lookup_mark.h"
 
 #include <errno.h>
 #include <string.h>

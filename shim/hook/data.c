@@ -8,6 +8,7 @@
 #include "hook/datagram_calls.h"
 #include "hook/hook.h"
 #include "hook/opening.h"
+#include "hook/request.h"
 #include "hook/timed_reads.h"
 #include "sys/memory.h"
 
@@ -95,7 +96,7 @@ static __attribute__((noinline)) ssize_t open_to(int fd, const void *data, size_
 	uint32_t fingerprint;
 
 	if (!attempt_begin_send(&try, fd, flags, to, len)) {
-		if (WRITES(fd))
+		if (WRITE_UNWATCHED(fd))
 			return real.sendto(fd, data, n, flags, to, len);
 		fingerprint = traffic_look(fd, data, n);
 		return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags,
@@ -118,7 +119,7 @@ static __attribute__((noinline)) ssize_t open_with(int fd, const struct msghdr *
 
 	if (!memory_may_be_there(message) ||
 	    !attempt_begin_send(&try, fd, flags, message->msg_name, message->msg_namelen)) {
-		if (WRITES(fd))
+		if (WRITE_UNWATCHED(fd))
 			return real.sendmsg(fd, message, flags);
 		fingerprint = traffic_look_message(fd, message);
 		return traffic_sent(fd, real.sendmsg(fd, message, flags), flags, fingerprint);
@@ -144,12 +145,13 @@ ssize_t send_watched(ssize_t (*next)(int, const void *, size_t, int), int fd, co
 	fingerprint = traffic_look(fd, data, n);
 	if (n && REQUEST_REFUSED(fd, &fingerprint, flags, n, &result))
 		return result;
-	return traffic_sent(fd, next(fd, data, n, flags), flags, fingerprint);
+	return traffic_sent(fd, traffic_wrote(fd, next(fd, data, n, flags), data), flags,
+	                    fingerprint);
 }
 
 ssize_t send(int fd, const void *data, size_t n, int flags)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.send(fd, data, n, flags);
 	if (traffic_begins(fd))
 		return traffic_went(fd, real.send(fd, data, n, flags), flags);
@@ -172,13 +174,14 @@ static __attribute__((noinline)) ssize_t sendto_watched(int fd, const void *data
 	fingerprint = traffic_look(fd, data, n);
 	if (n && REQUEST_REFUSED(fd, &fingerprint, flags, n, &result))
 		return result;
-	return traffic_sent(fd, real.sendto(fd, data, n, flags, to, len), flags, fingerprint);
+	result = real.sendto(fd, data, n, flags, to, len);
+	return traffic_sent(fd, traffic_wrote(fd, result, data), flags, fingerprint);
 }
 
 ssize_t sendto(int fd, const void *data, size_t n, int flags, const struct sockaddr *to,
                socklen_t len)
 {
-	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+	if (WRITE_UNWATCHED(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendto(fd, data, n, flags, to, len);
 	return sendto_watched(fd, data, n, flags, to, len);
 }
@@ -205,7 +208,7 @@ static __attribute__((noinline)) ssize_t sendmsg_watched(ssize_t (*next)(int, co
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
-	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+	if (WRITE_UNWATCHED(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.sendmsg(fd, message, flags);
 	return sendmsg_watched(real.sendmsg, fd, message, flags);
 }
@@ -214,7 +217,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 /* The same call in glibc: nothing that is sent has a time in it. */
 ssize_t __sendmsg64(int fd, const struct msghdr *message, int flags)
 {
-	if (WRITES(fd) && likely(!(flags & MSG_FASTOPEN)))
+	if (WRITE_UNWATCHED(fd) && likely(!(flags & MSG_FASTOPEN)))
 		return real.__sendmsg64(fd, message, flags);
 	return sendmsg_watched(real.__sendmsg64, fd, message, flags);
 }
@@ -231,12 +234,12 @@ ssize_t write_watched(ssize_t (*next)(int, const void *, size_t), int fd, const 
 	fingerprint = traffic_look(fd, data, n);
 	if (n && REQUEST_REFUSED(fd, &fingerprint, 0, n, &result))
 		return result;
-	return traffic_sent(fd, next(fd, data, n), 0, fingerprint);
+	return traffic_sent(fd, traffic_wrote(fd, next(fd, data, n), data), 0, fingerprint);
 }
 
 ssize_t write(int fd, const void *data, size_t n)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.write(fd, data, n);
 	if (traffic_begins(fd))
 		return traffic_went(fd, real.write(fd, data, n), 0);
@@ -261,7 +264,7 @@ static __attribute__((noinline)) ssize_t writev_watched(int fd, const struct iov
 
 ssize_t writev(int fd, const struct iovec *parts, int n)
 {
-	if (WRITES(fd))
+	if (WRITE_UNWATCHED(fd))
 		return real.writev(fd, parts, n);
 	return writev_watched(fd, parts, n);
 }

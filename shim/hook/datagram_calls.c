@@ -4,6 +4,7 @@
 #include "hook/datagram_calls.h"
 
 #include "conn/datagram.h"
+#include "conn/datagram_end.h"
 #include "hook/hook.h"
 #include "pace/pace.h"
 #include "sys/memory.h"

@@ -5,7 +5,7 @@
  */
 #include "config/current.h"
 #include "conn/attempt.h"
-#include "conn/settle.h"
+#include "conn/attempt_end.h"
 #include "hook/hook.h"
 #include "region/state.h"
 #include "sys/thread.h"

@@ -7,6 +7,7 @@
  */
 #include "hook/inject.h"
 
+#include "conn/park_options.h"
 #include "conn/sockets.h"
 #include "dest/destinations.h"
 #include "pace/sinkhole.h"
@@ -18,11 +19,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifndef IPV6_MINHOPCOUNT
-#define IPV6_MINHOPCOUNT 73
-#endif
-#define DEAF 255 /* of TTL: above what any answer from loopback has, which is 64 */
 
 static struct inject_plan plans[INJECT_LINES];
 static _Atomic(int32_t) made[INJECT_LINES];
@@ -67,22 +63,6 @@ static enum inject_kind next_for(int fd, const struct sockaddr *to, socklen_t le
 	return INJECT_NOTHING;
 }
 
-static void set_deaf(int fd, int ttl)
-{
-	(void)real.setsockopt(fd, IPPROTO_IP, IP_MINTTL, &ttl, sizeof(ttl));
-	(void)real.setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &ttl, sizeof(ttl));
-}
-
-/* A socket that has hung before is to hear again. */
-static void undo(int fd)
-{
-	int value = 0;
-	socklen_t len = sizeof(value);
-
-	if (real.getsockopt(fd, IPPROTO_IP, IP_MINTTL, &value, &len) == 0 && value == DEAF)
-		set_deaf(fd, 0);
-}
-
 static int fail(int fd, const struct sockaddr *to, socklen_t len, bool hang)
 {
 	struct sockaddr_in6 nowhere;
@@ -93,7 +73,7 @@ static int fail(int fd, const struct sockaddr *to, socklen_t len, bool hang)
 		return -1;
 	}
 	if (hang)
-		set_deaf(fd, DEAF);
+		(void)park_options_deafen(fd, nowhere.sin6_family == AF_INET6);
 	return libc_own.connect(fd, (const struct sockaddr *)&nowhere, nowhere_len);
 }
 
@@ -107,12 +87,12 @@ static int inject_connect(int fd, const struct sockaddr *to, socklen_t len)
 		return -1;
 	}
 	if (kind != INJECT_NOTHING) {
-		undo(fd);
+		park_options_hear(fd); /* it may have hung before */
 		errno = saved;
 		return fail(fd, to, len, kind == INJECT_HANG);
 	}
 	if (!is_question(fd))
-		undo(fd);
+		park_options_hear(fd);
 	errno = saved;
 	return libc_own.connect(fd, to, len);
 }

@@ -10,7 +10,7 @@
 #include "hook/netdb.h"
 #include "pace/pace.h"
 #include "region/state.h"
-#include "sys/thread.h"
+#include "sys/lookup_mark.h"
 
 #include <errno.h>
 

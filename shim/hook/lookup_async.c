@@ -18,8 +18,8 @@
 #include "pace/pace.h"
 #include "region/state.h"
 #include "sys/fault.h"
+#include "sys/lookup_mark.h"
 #include "sys/process.h"
-#include "sys/thread.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -6,7 +6,7 @@
  */
 #include "hook/hook.h"
 
-#include "sys/thread.h"
+#include "sys/lookup_mark.h"
 
 struct protoent *getprotobyname(const char *name)
 {

@@ -5,7 +5,7 @@
  * an empty answer are answers here too: who asks for records asks a question to which "no" is a
  * good reply and often the usual one, as to a sender's address in a block list (type A), an MX,
  * SRV, TLSA or TXT record that a domain need not have, an AAAA of an IPv4 host. What is a failure
- * is what a resolver in trouble says: SERVFAIL, a time-out, REFUSED and the like.
+ * is what a resolver that cannot answer says: SERVFAIL, a time-out, REFUSED and the like.
  *
  * The names without a class make destinations as IN does; other classes are not asked in practice.
  */
@@ -13,7 +13,7 @@
 #include "hook/hook.h"
 #include "hook/netdb.h"
 #include "pace/pace.h"
-#include "sys/thread.h"
+#include "sys/lookup_mark.h"
 
 #include <errno.h>
 #include <resolv.h>

@@ -7,7 +7,6 @@
 #include "conn/kept.h"
 #include "conn/tls_session.h"
 #include "conn/tls_traffic.h"
-#include "hook/data.h"
 #include "pace/pace.h"
 #include "sys/memory.h"
 
@@ -15,8 +14,7 @@
 
 static bool is_cut(int fd, struct socket_entry *entry)
 {
-	return atomic_load_explicit(&entry->state, memory_order_relaxed) == SOCKET_CUT &&
-	       socket_believe(fd, entry);
+	return LOAD(entry->state) == SOCKET_CUT && socket_believe(fd, entry);
 }
 
 /* True: it must not be sent. */

@@ -4,7 +4,7 @@
 #include "config/config.h"
 #include "config/current.h"
 #include "config/scope.h"
-#include "conn/settle.h"
+#include "conn/attempt_end.h"
 #include "dest/lineage.h"
 #include "hook/hook.h"
 #include "hook/inject.h"
@@ -67,6 +67,7 @@ static void start(void)
 {
 	bool secure = getauxval(AT_SECURE) != 0, knows_forks;
 	const struct config *config;
+	struct region *region;
 	enum scope scope;
 
 	if (!real_resolve() || is_second_copy()) {
@@ -83,11 +84,12 @@ static void start(void)
 	knows_forks = thread_setup();
 	/* Whoever may start a set-uid program could use up what its owner's programs share. */
 	scope = secure ? SCOPE_PROCESS : (enum scope)config->general.scope;
-	shim_region = region_open(scope, config->general.share, &shim_scope_note);
-	if (!shim_region) {
+	region = region_open(scope, config->general.share, &shim_scope_note);
+	if (!region) {
 		shim_state = STATE_OFF;
 		return;
 	}
+	shim_use(region, thread_process());
 	identity_write(shim_region, shim_scope_note ? SCOPE_PROCESS : scope, config);
 	if (scope != SCOPE_PROCESS && !shim_scope_note)
 		lineage_setup(strcmp(config->general.share, SHARE_DEFAULT) != 0);

@@ -4,7 +4,7 @@
  * in clear text are at the socket, while the hooks on the socket let what carries them pass.
  *
  * What must not be sent is not refused here, where each library has its own way to say so: the
- * session's next send on the socket is (pace/answer.c, conn/tls_session.h), and the library tells
+ * session's next send on the socket is (pace/result.c, conn/tls_session.h), and the library tells
  * the program of it as of any broken connection.
  */
 #include "hook/tls.h"

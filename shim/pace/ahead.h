@@ -2,9 +2,10 @@
 /*
  * Who is refused at once comes back sooner than it would have after a real failure, and does the
  * rest of its loop more often: a consumer that takes a message, calls a service that is dead for
- * 300 ms, and gives the message back asks its broker three times a second, and under us ten
- * thousand times. So a thread's clock runs on by what real failures take, and who is far ahead of
- * the time is slowed down. Inside this room only; async-signal-safe.
+ * 300 ms, and gives the message back asks its broker three times a second without us, and ten
+ * thousand times if each call is refused at once. So each refusal moves a clock of the thread on by
+ * as much as a real failure takes, and a thread whose clock is far ahead of the time is slowed
+ * down. Inside this room only; async-signal-safe.
  */
 #ifndef RETRYBUDGET_PACE_AHEAD_H
 #define RETRYBUDGET_PACE_AHEAD_H

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Holding what spins: the only wait for a budget, and short. A wait costs the program whatever that
- * thread would have done otherwise, so only a thread that did nothing else gets one. */
+/* Holding what spins: the one wait that asks the budget again, and short. A wait costs the program
+ * whatever that thread would have done otherwise, so only a thread that did nothing else gets one.
+ */
 #include "pace/hold.h"
 
+#include "budget/rate.h"
 #include "dest/answer_time.h"
 #include "dest/lineage.h"
 #include "dest/tries.h"
 #include "pace/ahead.h"
-#include "pace/answer.h"
+#include "pace/result.h"
 #include "pace/verdict.h"
 #include "pace/wait.h"
 #include "report/refresh.h"
@@ -94,11 +96,11 @@ enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now)
 		fault_count();
 		return HELD_OVER;
 	}
-	answer_held(try, *now - began);
+	result_held(try, *now - began);
 	/* A call that the kernel blocks holds its socket, and our wait does not: nothing must go to
 	 * whatever has the number now. */
 	if (!attempt_is_there(try)) {
-		answer_unsent(try, EBADF);
+		result_unsent(try, EBADF);
 		return HELD_ENDED;
 	}
 	if (end == WAIT_STEERED)
@@ -114,6 +116,6 @@ enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now)
 	if (verdict == REFUSED)
 		return HELD_OVER;
 	tries_note(destination_slot(try->trial.destination), *now);
-	answer_admitted(try, verdict, *now - began, *now);
+	result_admitted(try, verdict, *now - began, *now);
 	return HELD_GOES;
 }

@@ -22,9 +22,9 @@ enum held {
 	HELD_OVER,  /* refused still; *now says when */
 };
 
-/* Holds a refused call that blocks, of a thread that spins, for the policy's `hold` or for
- * `most` (ns), whichever is less, and asks again. A cancellation point, and siglongjmp may leave
- * it: nothing is left behind. */
+/* Holds a refused call that blocks for the policy's `hold` or for `most` (ns, of hold_most()),
+ * whichever is less, and asks again. A cancellation point, and siglongjmp may leave it: nothing is
+ * left behind. */
 enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now);
 
 #endif

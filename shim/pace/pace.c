@@ -8,10 +8,10 @@
 #include "conn/release.h"
 #include "dest/answer_time.h"
 #include "pace/ahead.h"
-#include "pace/answer.h"
 #include "pace/hold.h"
 #include "pace/reconnect.h"
 #include "pace/refuse.h"
+#include "pace/result.h"
 #include "pace/storm.h"
 #include "pace/verdict.h"
 #include "region/steering.h"
@@ -29,11 +29,11 @@ static bool observe(struct attempt *try, int64_t cost)
 	enum verdict verdict = verdict_take(try, cost, try->began);
 
 	if (verdict != REFUSED)
-		return answer_admitted(try, verdict, 0, try->began);
+		return result_admitted(try, verdict, 0, try->began);
 	TALLY(try, refused);
-	answer_keep(try, DECISION_WOULD_REFUSE, 0, try->began);
-	count(&answer_untold(try)->refused);
-	answer_throttled(try, 0, try->began);
+	result_keep(try, DECISION_WOULD_REFUSE, 0, try->began);
+	count(&result_untold(try)->refused);
+	result_throttled(try, 0, try->began);
 	return true;
 }
 
@@ -52,7 +52,7 @@ static bool spread(struct attempt *try)
 	case RECONNECT_GOES:
 		return true;
 	case RECONNECT_ENDED:
-		try->told = answer_errno(try);
+		try->told = result_errno(try);
 		break;
 	case RECONNECT_GONE:
 		try->told = EBADF;
@@ -85,7 +85,7 @@ static bool refuse(struct attempt *try, int64_t cost, bool blocks)
 		if (try->account.policy->mode == MODE_OBSERVE) /* since then */
 			return observe(try, cost);
 	}
-	return answer_refused_now(try, now - try->began, now);
+	return result_refused_now(try, now - try->began, now);
 }
 
 /* An operator's request is taken before anything is throttled that it may set free. False: what was
@@ -134,6 +134,6 @@ bool pace_slowly(struct attempt *try)
 		return observe(try, cost);
 	verdict = verdict_take(try, cost, try->began);
 	if (verdict != REFUSED)
-		return answer_admitted(try, verdict, 0, try->began);
+		return result_admitted(try, verdict, 0, try->began);
 	return refuse(try, cost, blocks);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Carrying out a verdict (shim/README.md, Carrying out a verdict): the only room that waits for a
+ * Carrying out a verdict (shim/VERDICT.md, Carrying out a verdict): the only room that waits for a
  * budget, parks or refuses.
  */
 #ifndef RETRYBUDGET_PACE_PACE_H

@@ -5,10 +5,14 @@
 #include "conn/park_options.h"
 #include "dest/destinations.h"
 #include "dest/firsts.h"
+#include "pace/idle.h"
 #include "pace/park.h"
+#include "pace/result.h"
 #include "pace/wait.h"
 #include "region/state.h"
+#include "report/record.h"
 #include "report/refresh.h"
+#include "report/report.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 
@@ -23,10 +27,10 @@ static struct firsts started;
 static void count_spread(const struct attempt *try)
 {
 	count(&try->trial.destination->tally.held);
-	count(&shim_region->tally.held);
+	count(&shim_tally->held);
 }
 
-static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound)
+static enum reconnect wait_for(struct attempt *try, int64_t delay, bool blocks, int64_t bound)
 {
 	enum wait_end end;
 
@@ -43,8 +47,9 @@ static enum reconnect wait_for(struct attempt *try, int64_t delay, int64_t bound
 	if (!attempt_is_there(try))
 		return RECONNECT_GONE;
 	/* To connect after a handler that wants calls ended would lose the alarm() that was to end
-	 * this one. */
-	return end == WAIT_INTERRUPTED && !wait_restarts() ? RECONNECT_ENDED : RECONNECT_GOES;
+	 * this one. One that does not block is over in a moment. */
+	return end == WAIT_INTERRUPTED && blocks && !wait_restarts() ? RECONNECT_ENDED
+	                                                             : RECONNECT_GOES;
 }
 
 /* Nothing is noted as failed: the connect that the program makes next is a first try again. */
@@ -62,18 +67,36 @@ static enum reconnect park_for(struct attempt *try, int64_t delay)
 	return RECONNECT_PARKED;
 }
 
+/* The first connect of this process there. A parked one would fail, and the program may have no
+ * other: so one that does not block waits as one that does, where that keeps nobody waiting, or
+ * goes. */
+static enum reconnect start(struct attempt *try, bool blocks, int64_t bound)
+{
+	const struct policy *policy = try->account.policy;
+	bool first_of_many;
+	int64_t delay =
+	    spread_start(&try->trial.destination->starts, policy->start_burst, policy->start_spread,
+	                 try->began, thread_random(), &first_of_many);
+
+	if (first_of_many) {
+		announce(try->began);
+		result_say(try, EVENT_SPREAD, 0, policy->start_spread, try->began);
+	}
+	if (delay <= 0 || !(blocks || idle_but_for(try->fd)))
+		return RECONNECT_GOES;
+	return wait_for(try, delay, blocks, bound);
+}
+
 enum reconnect reconnect(struct attempt *try, bool blocks, int64_t bound)
 {
 	const struct policy *policy = try->account.policy;
 	struct destination *destination = try->trial.destination;
+	bool starts =
+	    policy->start_spread > 0 && firsts_note(&started, destination_slot(destination));
 	int64_t delay = spread_delay(&destination->spread, policy->reconnect_spread, try->began,
 	                             thread_random());
 
-	if (policy->start_spread > 0 && firsts_note(&started, destination_slot(destination)) &&
-	    delay <= 0)
-		delay = spread_start(&destination->starts, policy->start_burst,
-		                     policy->start_spread, try->began, thread_random());
-	if (delay <= 0)
-		return RECONNECT_GOES;
-	return blocks ? wait_for(try, delay, bound) : park_for(try, delay);
+	if (delay > 0)
+		return blocks ? wait_for(try, delay, blocks, bound) : park_for(try, delay);
+	return starts ? start(try, blocks, bound) : RECONNECT_GOES;
 }

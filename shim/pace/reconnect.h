@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * reconnect_spread: when many connections were lost at once, the connects that replace them wait,
- * or are parked, for a random time each. They are first tries, and need no token. start_spread: so
- * do the first connects of processes, when many start at once.
+ * or are parked, for a random time each. They are first tries, and need no token. start_spread: the
+ * first connects of processes, when many start at once, wait so; none is parked, which would fail
+ * it (pace/idle.h).
  */
 #ifndef RETRYBUDGET_PACE_RECONNECT_H
 #define RETRYBUDGET_PACE_RECONNECT_H

@@ -8,9 +8,9 @@
 #include "dest/lineage.h"
 #include "dest/tries.h"
 #include "pace/ahead.h"
-#include "pace/answer.h"
 #include "pace/hold.h"
 #include "pace/park.h"
+#include "pace/result.h"
 #include "pace/storm.h"
 #include "pace/wait.h"
 #include "sys/fault.h"
@@ -34,11 +34,11 @@ static bool refuse_at_once(struct attempt *try, int64_t most, int64_t now)
 	if (try->is_unix && !try->is_request && most >= UNIX_PAUSE &&
 	    try->account.policy->hold > 0 && demand_served(now) == 0) {
 		wait_until(now + UNIX_PAUSE, try->account.budget);
-		answer_held(try, monotonic() - now);
+		result_held(try, monotonic() - now);
 		now = monotonic();
 		tries_held(now);
 	}
-	return answer_refused_now(try, 0, now);
+	return result_refused_now(try, 0, now);
 }
 
 bool refuse_later(struct attempt *try, int64_t now)
@@ -64,7 +64,7 @@ bool refuse_later(struct attempt *try, int64_t now)
 		lineage_held(try->trial.destination, now + delay);
 	err = park(try->fd, try->address, try->len, delay, &entry);
 	if (err == 0 && is_status(errno)) /* begun where we did not see it */
-		return answer_unsent(try, errno);
+		return result_unsent(try, errno);
 	if (err == 0) {
 		if (errno != 0) /* else loopback is not to be had, which nobody kept from us */
 			fault_count();
@@ -74,5 +74,5 @@ bool refuse_later(struct attempt *try, int64_t now)
 	if (try->parked && ahead)
 		ahead_parked(try, now);
 	park_enter(try, &entry);
-	return answer_refused(try, err, 0, now);
+	return result_refused(try, err, 0, now);
 }

@@ -45,7 +45,7 @@ bool storm_rages(struct destination *destination, int64_t now)
 {
 	int64_t own, all;
 
-	demand_note_refusal();
+	demand_note_refusal(now);
 	/* Before they are summed: workers share the destination's count, but not what each has
 	 * done. */
 	own = count_in_second(&refused_here, false, now);
@@ -63,7 +63,7 @@ bool storm_meets(const struct attempt *try, int64_t now)
 {
 	bool rages = storm_rages(try->trial.destination, now);
 
-	return try->lineage ? lineage_spins(try->trial.destination, now) : rages;
+	return try->lineage ? lineage_spins(try->trial.destination, try->began, now) : rages;
 }
 
 bool storm_parks(struct destination *destination, int64_t now)

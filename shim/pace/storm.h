@@ -9,11 +9,12 @@
  * to be slowed down, be it by many threads or processes that make one try each. */
 bool storm_rages(struct destination *destination, int64_t now);
 
-/* The same of an attempt that may not go: where it is the first of a process in a lineage of such,
- * their row says it (dest/lineage.h). */
+/* As storm_rages(), of an attempt that is refused. Where it is the first of its process, and other
+ * processes of its lineage were refused before, lineage_spins() says it (dest/lineage.h). */
 bool storm_meets(const struct attempt *try, int64_t now);
 
-/* True if one more connect to it may be parked instead of redirected. */
+/* True if one more connect to it may be parked at `now`, instead of redirected: never many at a
+ * time. */
 bool storm_parks(struct destination *destination, int64_t now);
 
 #endif

@@ -2,6 +2,8 @@
 /* Whether an attempt may go: what the breaker and the budget say. */
 #include "pace/verdict.h"
 
+#include "budget/budget_wait.h"
+#include "budget/rate.h"
 #include "conn/outcome.h"
 #include "sys/real.h"
 #include "sys/thread.h"
@@ -21,7 +23,7 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 		try->account.slept = slept(now);
 	if (try->trial.retry &&
 	    breaker_not_closed(&account->budget->breaker, &account->policy->breaker) &&
-	    budget_asked_wait(account, now) > 0)
+	    budget_retry_after_wait(account, now) > 0)
 		return REFUSED;
 	breaker = breaker_ask(&account->budget->breaker, &account->policy->breaker, now, &change);
 	outcome_breaker(try->trial.destination, account, try->label, change, now);
@@ -29,8 +31,8 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 		return REFUSED;
 	try->permit = try->trial.probe = breaker == BREAKER_PROBE;
 	if (try->trial.retry)
-		verdict = try->unclear && budget_unclear(account, try->mixed, now)
-		              ? budget_let(account, now)
+		verdict = try->unclear && budget_unclear(account, try->workload, now)
+		              ? budget_admit_free(account, now)
 		              : budget_verdict(account, cost, now);
 	if (try->permit)
 		return verdict == REFUSED ? ADMITTED_PROBE : verdict;
@@ -38,6 +40,6 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 	if (!try->over_rate)
 		return verdict;
 	if (try->trial.retry && verdict == ADMITTED)
-		budget_refund(account, cost);
+		budget_refund(account, cost, budget_source(account, now));
 	return REFUSED;
 }

@@ -157,8 +157,7 @@ enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 			pthread_testcancel();
 		if (now >= deadline || slices-- < 0)
 			break;
-		if (budget && atomic_load_explicit(&budget->streak, memory_order_relaxed) == 0 &&
-		    breaker_is_closed(&budget->breaker)) {
+		if (budget && LOAD(budget->streak) == 0 && breaker_is_closed(&budget->breaker)) {
 			end = WAIT_RELEASED;
 			break;
 		}

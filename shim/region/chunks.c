@@ -61,14 +61,17 @@ static struct chunk *keep(struct chunk_view *view, struct chunk *chunk, int id)
 	return known;
 }
 
-/* Under `ulimit -v` a mapping takes room from the program, which may set that at any time. number:
- * of a chunk but the first; all chunks up to its level are as large as so many bytes. */
+/* In another IPC namespace the numbers mean nothing, and who replaced what they lead to would take
+ * it from all others. Under `ulimit -v` a mapping takes room from the program, which may set that
+ * at any time. number: of a chunk but the first; all chunks up to its level are as large as so many
+ * bytes. */
 static bool may_map(uint32_t number)
 {
 	int level = 32 - __builtin_clz(number);
 	struct rlimit space;
 
-	if (confined_perhaps()) /* a filter might not know what comes next */
+	if (confined_perhaps() || /* a filter might not know what comes next */
+	    !share_is_here())
 		return false;
 	return getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
 	       space.rlim_cur / PART_MOST >= (uint64_t)sizeof(struct chunk) << level;

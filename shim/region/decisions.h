@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last verdicts on repeats of one destination, for `retrybudget explain`: a small ring in the
- * region, written only after something has failed. Each word of a place carries the decision's
- * number, so that a reader sees which belong together; a place that was torn, by a reader's timing
- * or a writer's death, is passed over. Async-signal-safe.
+ * The last verdicts on repeats at one destination, and refusals of first tries, for `retrybudget
+ * explain`: a small ring in the region, written only after something has failed. Each word of a
+ * place carries the decision's number, so that a reader sees which belong together; a place that
+ * was torn, by a reader's timing or a writer's death, is passed over. Async-signal-safe.
  */
 #ifndef RETRYBUDGET_REGION_DECISIONS_H
 #define RETRYBUDGET_REGION_DECISIONS_H
@@ -23,7 +23,7 @@ enum decision_reason {
 	DECISION_NO_REASON,
 	DECISION_TOKENS,
 	DECISION_GATE,
-	DECISION_ASKED, /* by Retry-After */
+	DECISION_RETRY_AFTER,
 	DECISION_BREAKER,
 	DECISION_RATE,
 	DECISION_RAMP,
@@ -52,7 +52,13 @@ static inline int64_t decision_cut(int64_t value, int bits)
 {
 	int64_t most = (INT64_C(1) << bits) - 1;
 
-	return value < 0 ? 0 : value > most ? most : value;
+	return within(value, 0, most);
+}
+
+/* Of the decision with this number, from 1. */
+static inline int64_t decision_tag(int64_t number)
+{
+	return (int64_t)(((uint64_t)number & DECISION_NUMBER_MASK) << DECISION_NUMBER_AT);
 }
 
 static inline void decision_put(struct destination *of, const struct decision *decision)
@@ -60,8 +66,7 @@ static inline void decision_put(struct destination *of, const struct decision *d
 	int64_t number = atomic_fetch_add_explicit(&of->decided, 1, memory_order_relaxed);
 	struct decision_place *place = &of->decisions[(uint64_t)number % REGION_DECISIONS];
 	/* Shared memory may hold any number. */
-	int64_t tag = (int64_t)(((uint64_t)number + 1) & DECISION_NUMBER_MASK)
-	              << DECISION_NUMBER_AT;
+	int64_t tag = decision_tag((int64_t)((uint64_t)number + 1));
 
 	STORE(place->words[0], tag | decision_cut(decision->at / NS_PER_MS, 48));
 	STORE(place->words[1],
@@ -105,6 +110,22 @@ static inline bool decision_get(const struct destination *of, int back, struct d
 	};
 	return out->verdict < DECISION_VERDICTS && out->reason < DECISION_REASONS &&
 	       out->failure < FAILURE_COUNT && out->source < SOURCES;
+}
+
+/* True if the last verdict was a refusal, too, by the same rule and in the same millisecond. Reads
+ * only: where many processes are refused at once, each would wait for the other's lines. */
+static inline bool decision_is_known(const struct destination *of, int rule, int64_t at)
+{
+	int64_t number = LOAD(of->decided), first, second;
+	const struct decision_place *place;
+
+	if (number <= 0)
+		return false;
+	place = &of->decisions[(uint64_t)(number - 1) % REGION_DECISIONS];
+	first = LOAD(place->words[0]) ^ decision_tag(number);
+	second = LOAD(place->words[1]) ^ decision_tag(number);
+	return first == decision_cut(at / NS_PER_MS, 48) && (second >> 40) == rule + 1 &&
+	       (second >> 36 & 0xf) == DECISION_REFUSED;
 }
 
 #endif

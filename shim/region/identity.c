@@ -6,6 +6,8 @@
 #include "region/steering.h"
 #include "sys/process.h"
 #include "sys/real.h"
+#include "sys/text.h"
+#include "sys/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,7 @@ int64_t identity_start_time(const char *text)
 			return 0;
 		at++;
 	}
-	for (; *at >= '0' && *at <= '9'; at++) {
+	for (; is_digit(*at); at++) {
 		if (value > (INT64_MAX - 9) / 10)
 			return 0;
 		value = value * 10 + (*at - '0');
@@ -86,7 +88,7 @@ void identity_write(struct region *region, enum scope scope, const struct config
 	struct region_identity *identity = &region->identity;
 	int64_t nobody = 0;
 
-	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, process_id())) {
+	if (!atomic_compare_exchange_strong(&identity->pid, &nobody, thread_process())) {
 		follow_file(region, config);
 		return;
 	}

@@ -8,7 +8,10 @@
 #include "region/region.h"
 
 #include "config/config.h"
+#include "region/chunks.h"
+#include "region/segment.h"
 #include "region/shared.h"
+#include "sys/memory_limit.h"
 #include "sys/process.h"
 #include "sys/real.h"
 #include "sys/status.h"
@@ -36,10 +39,11 @@ _Static_assert(offsetof(struct region, magic) == 0 && offsetof(struct region, si
                "one layout");
 _Static_assert(offsetof(struct region, steering) == 24 + sizeof(struct region_identity) &&
                    offsetof(struct region, changes) ==
-                       NEXT_LINE(offsetof(struct region, steering) + 5 * sizeof(cell64)) &&
+                       NEXT_LINE(offsetof(struct region, steering) + 8 * sizeof(cell64)) &&
                    offsetof(struct region, process) ==
                        offsetof(struct region, changes) + REGION_LINE &&
-                   offsetof(struct region, tally) == offsetof(struct region, process) + 16 &&
+                   offsetof(struct region, tally) ==
+                       offsetof(struct region, process) + REGION_LINE &&
                    offsetof(struct region, levels) ==
                        NEXT_LINE(offsetof(struct region, tally) + sizeof(struct tally)) &&
                    sizeof(struct admission) == 7 * sizeof(cell64),
@@ -54,16 +58,25 @@ _Static_assert(offsetof(struct chunk, keys) == 8 * sizeof(cell64) &&
                    offsetof(struct region, served) ==
                        NEXT_LINE(offsetof(struct region, admissions) +
                                  REGION_ADMISSIONS * sizeof(struct admission)) &&
-                   sizeof(struct region) == offsetof(struct region, served) + REGION_LINE &&
+                   offsetof(struct region, tallies) ==
+                       offsetof(struct region, served) + REGION_LINE &&
+                   sizeof(struct tally_place) == NEXT_LINE(sizeof(struct tally)) &&
+                   sizeof(struct region) == offsetof(struct region, tallies) +
+                                                (REGION_TALLIES - 1) * sizeof(struct tally_place) &&
                    1 << (REGION_LEVELS - 1) == REGION_CHUNKS,
                "one layout");
 _Static_assert(sizeof(struct tally) ==
                        (7 + FAILURE_COUNT + 2 + 2 + 4 + 3 + REGION_RULES + STATUS_PLACES) * 8 +
                            3 * sizeof(struct times) &&
                    sizeof(struct times) == (1 + REGION_TIMES) * 8 &&
+                   offsetof(struct destination, budget) % REGION_LINE == 0 &&
+                   offsetof(struct budget, crowd) == REGION_LINE - sizeof(cell64) &&
+                   offsetof(struct destination, used_at) ==
+                       NEXT_LINE(offsetof(struct destination, budget) + sizeof(struct budget) +
+                                 (1 + REGION_DECISIONS * REGION_DECISION_WORDS) * 8) &&
                    offsetof(struct destination, tally) ==
-                       offsetof(struct destination, budget) + sizeof(struct budget) +
-                           (1 + REGION_DECISIONS * REGION_DECISION_WORDS) * 8 &&
+                       NEXT_LINE(offsetof(struct destination, used_at) + 15 * 8) &&
+                   offsetof(struct tally, rules) == REGION_LINE &&
                    offsetof(struct destination, policy) == offsetof(struct destination, tally) +
                                                                sizeof(struct tally) + 8 +
                                                                REGION_SITES * REGION_SITE &&
@@ -79,7 +92,10 @@ static struct region *map(int fd, int flags)
 {
 	void *at = mmap(NULL, sizeof(struct region), PROT_READ | PROT_WRITE, flags, fd, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	segment_hide(at, sizeof(struct region));
+	return at;
 }
 
 /* To let a file grow beyond RLIMIT_FSIZE (ulimit -f) is SIGXFSZ, the end of most hosts. It goes for
@@ -160,14 +176,6 @@ static int open_handed(void)
 	return -1;
 }
 
-void region_begin(struct region *region, int64_t nonce)
-{
-	atomic_store(&region->size, (int64_t)sizeof(struct region));
-	atomic_store(&region->nonce, nonce);
-	atomic_fetch_or(&region->changes, 1);
-	atomic_store(&region->magic, REGION_MAGIC);
-}
-
 static struct region *open_process(const char **why)
 {
 	struct region *region = NULL;
@@ -178,7 +186,7 @@ static struct region *open_process(const char **why)
 		region = map(fd, MAP_SHARED);
 		real.close(fd);
 	}
-	if (region && given >= 0) /* this program signs it, not the one that has become it */
+	if (region && given >= 0) /* after an exec: this program writes its own name into it */
 		memset(&region->identity, 0, sizeof(region->identity));
 	fault = !region;
 	if (!region)
@@ -205,8 +213,10 @@ struct region *region_open_in(const char *base, enum scope scope, const char *sh
 	*why = NULL;
 	if (scope != SCOPE_PROCESS)
 		region = share_map(base, scope, share, why);
-	if (region)
+	if (region) {
+		chunks_bound(memory_limit());
 		return region;
+	}
 	region = open_process(why);
 	if (region && scope != SCOPE_PROCESS)
 		count(&region->faults);

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'J' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0J" */
+#define REGION_LAYOUT         'N' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0N" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -22,9 +22,11 @@
 #define REGION_LINE           64 /* bytes that processors pass around */
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
-#define REGION_KIN            32
+#define REGION_KIN            26
+#define REGION_KIN_ROWS       7 /* lineages that spin at a time, and one place for all others */
 #define REGION_MIXED          8 /* places for threads that have mixed work, a power of 2 */
 #define REGION_ADMISSIONS     64
+#define REGION_TALLIES        16 /* places where those who share it count what all do */
 #define REGION_DECISIONS      8
 #define REGION_DECISION_WORDS 5
 #define REGION_RULES          20 /* places for the rules of the judging, dest/rules.h */
@@ -80,28 +82,29 @@ enum status_place {
 	STATUS_PLACES,
 };
 
-/* Counters of one destination, or of all together. Only ever incremented. */
+/* Counters of one destination, or of all together. Only ever incremented. What each refusal and
+ * each answer counts stands first, in one line of a cache, and the rule in the next ones. */
 struct tally {
 	cell64 attempts;
 	cell64 retries; /* of the attempts: judged to be retries, whether let through or not */
+	cell64 refused; /* retries refused, parked or redirected, and what a breaker has throttled;
+	                 * in observe: would have been */
+	cell64 avoided; /* of the refused: never came to the network */
+	cell64 exhausted; /* refusals for want of tokens */
 	cell64 successes;
-	cell64 held;     /* calls that were held or spread, and then went */
-	cell64 refused;  /* retries refused, parked or redirected, and what a breaker has throttled;
-	                  * in observe: would have been */
-	cell64 probes;   /* retries let through without a token (ADMITTED_PROBE) */
-	cell64 mistaken; /* retries whose request proved to be new work: paid back */
-	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
 	cell64 answered[2]; /* attempts whose destination has answered, once each: [0] first tries,
 	                     * [1] retries. A connection that lives long answers more often, which
 	                     * `successes` may count. */
-	cell64 failed[2];   /* failures, likewise */
-	cell64 avoided;     /* of the refused: never came to the network */
-	cell64 parked;      /* of the refused: the program is told later */
-	cell64 exhausted;   /* refusals for want of tokens */
-	cell64 evicted;     /* destinations in use that made room for it: more are tried at a time
-	                     * than there are places */
-	cell64 breaker[3];  /* changes: opened, half-opened, closed */
 	cell64 rules[REGION_RULES];     /* judged by each, but for the first, `quiet` */
+	cell64 parked;                  /* of the refused: the program is told later */
+	cell64 held;                    /* calls that were held or spread, and then went */
+	cell64 probes;                  /* retries let through without a token (ADMITTED_PROBE) */
+	cell64 mistaken;                /* retries whose request proved to be new work: paid back */
+	cell64 failures[FAILURE_COUNT]; /* by enum failure; [0] unused */
+	cell64 failed[2];               /* failures, as `answered` */
+	cell64 evicted;    /* destinations in use that made room for it: more are tried at a time
+	                    * than there are places */
+	cell64 breaker[3]; /* changes: opened, half-opened, closed */
 	cell64 statuses[STATUS_PLACES]; /* HTTP statuses that failed, by enum status_place */
 	struct times waits;             /* of calls that were held */
 	struct times delays;            /* that were drawn for the gate */
@@ -124,32 +127,29 @@ struct untold {
 	cell64 waited;    /* ns, all of these together */
 };
 
-/* A slot. Its key is in the chunk. No two of them have a line of a cache in common. */
+/* A slot. Its key is in the chunk. No two of them have a line of a cache in common, and what is
+ * written by others begins a line. NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct destination {
 	cell64 generation; /* grows when the slot is given to another name */
 	cell64 slot;       /* which one it is, as its claimer wrote: to be checked */
 	cell64 named;      /* the key that name was written for */
-	cell64 used_at;    /* ns, last attempt: the coldest slot is evicted */
 	cell64 address[2]; /* the last one tried, IPv4 mapped, as it lies in memory; 0 = none */
 	cell64 port;       /* host byte order */
 	cell64 last_errno; /* the last real error of a connect, what a refusal replays; 0 = none */
 	cell64 last_eai;   /* the same for a lookup, an EAI_ code (negative); 0 = none */
-	cell64 last_failure;     /* enum failure */
-	cell64 last_unmet;       /* 1: that failed before the peer had answered the connect */
-	cell64 good_place;       /* place of the address that answered last, 0 once it fails
-	                            (dest/names.h) */
-	cell64 bad_place;        /* of the one that failed last, likewise */
-	cell64 records[4];       /* ns, when each kind of rate-limited record was last written */
-	cell64 refused_now;      /* refusals of calls that must not wait (sys/second_count.h) */
-	cell64 parked_now;       /* those of them that were parked, likewise */
-	cell64 answer_time;      /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
-	cell64 failing_time;     /* ns that attempts take to fail, likewise */
-	cell64 gave_up;          /* connects in a row that the program gave up early, likewise */
-	cell64 knocks;           /* connections that nobody used and the peer ended, likewise */
-	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
-	cell64 greetings;        /* connections that the peer ended after a greeting, likewise */
-	cell64 converses;        /* it has answered what was asked after its greeting */
-	cell64 exhausted;        /* which tokens ran out, as a record has said; 0 = all there */
+	cell64 last_failure; /* enum failure */
+	cell64 last_unmet;   /* 1: that failed before the peer had answered the connect */
+	cell64 good_place;   /* place of the address that answered last, 0 once it fails
+	                        (dest/names.h) */
+	cell64 bad_place;    /* of the one that failed last, likewise */
+	cell64 records[4];   /* ns, when each kind of rate-limited record was last written */
+	cell64 answer_time;  /* ns that answers take, 0 = none came yet (dest/answer_time.h) */
+	cell64 failing_time; /* ns that attempts take to fail, likewise */
+	cell64 gave_up;      /* connects in a row that the program gave up early, likewise */
+	cell64 knocks;       /* connections that nobody used and the peer ended, likewise */
+	cell64 greetings;    /* connections that the peer ended after a greeting, likewise */
+	cell64 converses;    /* it has answered what was asked after its greeting */
+	cell64 exhausted;    /* which tokens ran out, as a record has said; 0 = all there */
 	cell64 unclaimed;    /* failures that found no free place below: anyone may answer them */
 	cell64 unclaimed_at; /* ns, the last of those */
 	cell64 failures[REGION_FAILURES];  /* unanswered failures, packed; see dest/failures.h */
@@ -161,13 +161,19 @@ struct destination {
 	ucell64 mixed[REGION_MIXED]; /* threads whose work there is of several kinds */
 	cell64 pause;                /* ns, the shortest before it tries again; < 0: seen once */
 	cell64 kin[REGION_KIN];      /* whose tries failed here, see dest/lineage.h */
-	cell64 kin_row;              /* of their first tries that were refused */
-	cell64 starts;               /* first tries of processes (sys/second_count.h) */
-	struct spread spread;        /* connections that were lost at once */
-	struct budget budget;
+	cell64 kin_rows[REGION_KIN_ROWS]; /* their refusals in a row, see dest/spin_row.h */
+	cell64 starts;                    /* first tries of processes (sys/second_count.h) */
+	struct spread spread;             /* connections that were lost at once */
+	struct budget budget __attribute__((aligned(REGION_LINE)));
 	cell64 decided;                                    /* verdicts so far */
 	struct decision_place decisions[REGION_DECISIONS]; /* the last of them */
-	struct tally tally;
+	/* What each refusal writes besides the budget's first line: two lines, and the rule's. */
+	cell64 used_at __attribute__((aligned(REGION_LINE))); /* ns, last attempt: the coldest slot
+	                                                         is evicted */
+	cell64 refused_now; /* refusals that may be of a storm (pace/storm.h, sys/second_count.h) */
+	struct untold untold[2]; /* [1]: in mode observe. They have records of their own */
+	cell64 parked_now;       /* of refused_now: those that were parked, likewise */
+	struct tally tally __attribute__((aligned(REGION_LINE)));
 	cell64 sited; /* call sites so far; see region/sites.h */
 	char sites[REGION_SITES][REGION_SITE];
 	char policy[REGION_LABEL]; /* label of its section, by whoever looked it up last */
@@ -188,6 +194,13 @@ struct chunk {
 	struct destination destinations[REGION_CHUNK];
 };
 
+/* Of those who share a region each program counts what all do in one of these, as do its forked
+ * children. */
+struct tally_place {
+	struct tally tally;
+} __attribute__((aligned(REGION_LINE)));
+
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines of a cache, as above */
 struct region {
 	cell64 magic; /* REGION_MAGIC once usable */
 	cell64 size;  /* sizeof(struct region) of its maker */
@@ -196,20 +209,28 @@ struct region {
 	struct steering steering;
 	cell64 lost_records; /* records that no listener took */
 	cell64 faults;       /* what the kernel, a limit or a sandbox kept from the shim */
+	struct {
+		cell64 from;       /* ns, when the interval began that they are counted in */
+		cell64 written;    /* about any destination, since then */
+		cell64 suppressed; /* left out beyond that, and not yet told */
+	} records;
 	/* From 1, grows with each failure, each retry and each new configuration: while it stands
 	 * still, a connection whose success changed nothing need not look again. It has a line of
 	 * its own, for it is read where the counters below are written. */
 	cell64 changes __attribute__((aligned(REGION_LINE)));
 	struct bucket process __attribute__((aligned(REGION_LINE))); /* the process-wide bucket */
-	struct tally tally;
+	struct tally tally __attribute__((aligned(REGION_LINE)));    /* see region_sum() */
 	/* Chunks that are in use: levels of them above the first, and the numbers of their
 	 * segments, plus 1; 0 = there is none. */
 	cell64 levels __attribute__((aligned(REGION_LINE)));
 	cell64 chunks[REGION_CHUNKS];
 	struct chunk first;
 	struct admission admissions[REGION_ADMISSIONS]; /* of the [admission] sections */
-	/* Work that was done beside refusals: see dest/demand.h. */
+	/* Work that was done beside refusals, and the last second, from 1, that had any: see
+	 * dest/demand.h. */
 	cell64 served[2] __attribute__((aligned(REGION_LINE)));
+	cell64 refused_in;
+	struct tally_place tallies[REGION_TALLIES - 1];
 } __attribute__((aligned(REGION_LINE)));
 
 /*
@@ -237,11 +258,46 @@ void region_hand(const char *text);
 int region_make_file(void);
 
 /* Makes memory of zeroes, which nobody else can see yet, a region. nonce: of a share, else 0. */
-void region_begin(struct region *region, int64_t nonce);
+static inline void region_begin(struct region *region, int64_t nonce)
+{
+	atomic_store(&region->size, (int64_t)sizeof(struct region));
+	atomic_store(&region->nonce, nonce);
+	atomic_fetch_or(&region->changes, 1);
+	atomic_store(&region->magic, REGION_MAGIC);
+}
 
 /* As region_open() in another directory than /dev/shm, for the tests. */
 struct region *region_open_in(const char *base, enum scope scope, const char *share,
                               const char **why);
+
+/* Where a process counts what all do: alone, in the region's first tally. Many processes that
+ * shared it would wait for its lines at each attempt. */
+static inline struct tally *region_tally(struct region *region, int32_t process)
+{
+	unsigned int place = (unsigned int)process % REGION_TALLIES;
+
+	return LOAD(region->nonce) == 0 || place == 0 ? &region->tally
+	                                              : &region->tallies[place - 1].tally;
+}
+
+/* Adds what one of them has counted. */
+static inline void tally_add(struct tally *sum, const struct tally *one)
+{
+	const cell64 *from = (const cell64 *)one;
+	cell64 *to = (cell64 *)sum;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		STORE(to[i], (int64_t)((uint64_t)LOAD(to[i]) + (uint64_t)LOAD(from[i])));
+}
+
+/* What all have counted, together. */
+static inline void region_sum(const struct region *region, struct tally *sum)
+{
+	*sum = (struct tally) { 0 };
+	tally_add(sum, &region->tally);
+	for (int i = 0; i < REGION_TALLIES - 1; i++)
+		tally_add(sum, &region->tallies[i].tally);
+}
 
 static inline void count(cell64 *counter)
 {

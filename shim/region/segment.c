@@ -29,6 +29,14 @@ static void *map(int id)
 	return at == (void *)-1 ? NULL : at;
 }
 
+void segment_hide(void *at, size_t size)
+{
+	int saved = errno;
+
+	(void)madvise(at, size, MADV_DONTDUMP);
+	errno = saved;
+}
+
 /* The group is told after, since a segment is made with the caller's. */
 static bool give_to_group(int id, const struct segment_rights *rights)
 {
@@ -66,6 +74,7 @@ int segment_make(int kind, size_t size, const struct segment_rights *rights, voi
 		errno = saved;
 		return -1;
 	}
+	segment_hide(*at, size);
 	return id;
 }
 
@@ -106,13 +115,24 @@ enum segment_state segment_map(int id, size_t size, const struct segment_rights 
 	state = !is_as_said(id, size, rights)  ? SEGMENT_FOREIGN
 	        : segment_has_pages(*at, size) ? SEGMENT_GOOD
 	                                       : SEGMENT_DENIED;
-	if (state == SEGMENT_GOOD)
+	if (state == SEGMENT_GOOD) {
+		segment_hide(*at, size);
 		return SEGMENT_GOOD;
+	}
 	saved = errno;
 	segment_drop(id, *at, false);
 	errno = saved;
 	*at = NULL;
 	return state;
+}
+
+int64_t segment_mark(int id)
+{
+	struct shmid_ds is;
+
+	if (shmctl(id, IPC_STAT, &is) != 0)
+		return 0;
+	return (int64_t)((uint64_t)is.shm_ctime << 32 | (uint32_t)is.shm_perm.__key);
 }
 
 void segment_drop(int id, void *at, bool remove)

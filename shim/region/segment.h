@@ -47,6 +47,14 @@ bool segment_has_pages(void *at, size_t size);
 /* Maps segment `id` if it is as these rights say, of exactly this size. */
 enum segment_state segment_map(int id, size_t size, const struct segment_rights *rights, void **at);
 
+/* Keeps shared memory out of core dumps, for which the kernel would make every page of it. What
+ * else shares it stands there too, and is not for whoever looks into the crash of one program. */
+void segment_hide(void *at, size_t size);
+
+/* What tells segment `id` from those that have its number in other IPC namespaces: its key, which
+ * is drawn, and when it was made. 0: there is none of that number here, or it may not be asked. */
+int64_t segment_mark(int id);
+
 /* Unmaps it, and, if `remove`, takes it out of the world once nobody has it mapped. */
 void segment_drop(int id, void *at, bool remove);
 

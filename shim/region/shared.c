@@ -7,8 +7,6 @@
  */
 #include "region/shared.h"
 
-#include "region/chunks.h"
-#include "sys/memory_limit.h"
 #include "sys/process.h"
 #include "sys/random.h"
 #include "sys/real.h"
@@ -28,6 +26,11 @@ static const char magic[] = "retrybudget:";
 
 static struct segment_rights rights_of_share;
 
+static struct {
+	int id;
+	int64_t mark;
+} segment_of_share;
+
 struct place {
 	int directory;
 	char name[SHARE_FILE];
@@ -40,6 +43,11 @@ struct place {
 const struct segment_rights *share_rights(void)
 {
 	return &rights_of_share;
+}
+
+bool share_is_here(void)
+{
+	return segment_mark(segment_of_share.id) == segment_of_share.mark;
 }
 
 void share_link_text(const struct share_link *link, char text[SHARE_TEXT])
@@ -67,21 +75,31 @@ bool share_link_read(const char *text, struct share_link *link)
 	return true;
 }
 
-/* A container that has the directory mounted, but segments of its own, must not take the names of
- * others for its own, nor for stale. */
+/* The number of a namespace of this process. Where it cannot be told (no /proc, or a kernel without
+ * such namespaces) it counts as the one that is given. */
+static uint64_t own_space(const char *path, uint64_t unknown)
+{
+	struct stat64 is;
+
+	return syscall(SYS_STATUS, AT_FDCWD, path, &is, 0) == 0 ? is.st_ino : unknown;
+}
+
+/* An address is another server in another network namespace. And a container that has the directory
+ * mounted, but segments of its own, must not take the names of others for its own, nor for
+ * stale. */
 bool share_file_name(const char *share, char name[SHARE_FILE])
 {
 	const char suffix[] = { '-', 'v', REGION_LAYOUT, '\0' };
-	struct stat64 is;
+	uint64_t network = own_space("/proc/self/ns/net", SHARE_SPACE_UNKNOWN),
+		 space = own_space("/proc/self/ns/ipc", SHARE_SPACE_OF_MACHINE);
+	bool is_machine = space == SHARE_SPACE_OF_MACHINE;
 	struct text text;
-	uint64_t space = SHARE_SPACE_OF_MACHINE;
 
-	if (syscall(SYS_STATUS, AT_FDCWD, "/proc/self/ns/ipc", &is, 0) == 0)
-		space = is.st_ino;
 	text_start(&text, name, SHARE_FILE);
 	return text_string(&text, share) && text_string(&text, suffix) &&
-	       (space == SHARE_SPACE_OF_MACHINE ||
-	        (text_string(&text, "+") && text_decimal(&text, (int64_t)space)));
+	       ((network == SHARE_SPACE_UNKNOWN && is_machine) ||
+	        (text_string(&text, "+") && text_decimal(&text, (int64_t)network))) &&
+	       (is_machine || (text_string(&text, "+") && text_decimal(&text, (int64_t)space)));
 }
 
 /* Also of a link, which is not followed. */
@@ -211,9 +229,8 @@ static struct region *map_link(const struct share_link *link, const struct segme
 }
 
 /* NULL with errno; EEXIST: somebody was faster. */
-static struct region *make(const struct place *place)
+static struct region *make(const struct place *place, struct share_link *link)
 {
-	struct share_link link = { 0, (int64_t)(random_next(thread_random()) >> 16) };
 	char text[SHARE_TEXT];
 	struct timespec now;
 	int saved;
@@ -221,15 +238,16 @@ static struct region *make(const struct place *place)
 
 	libc_own.clock_gettime(CLOCK_REALTIME, &now);
 	segment_sweep(now.tv_sec);
-	link.id = segment_make(SEGMENT_REGION, sizeof(struct region), &place->rights, &at);
-	if (link.id < 0)
+	link->nonce = (int64_t)(random_next(thread_random()) >> 16);
+	link->id = segment_make(SEGMENT_REGION, sizeof(struct region), &place->rights, &at);
+	if (link->id < 0)
 		return NULL;
-	region_begin(at, link.nonce);
-	share_link_text(&link, text);
+	region_begin(at, link->nonce);
+	share_link_text(link, text);
 	if (symlinkat(text, place->directory, place->name) == 0)
 		return at;
 	saved = errno;
-	segment_drop(link.id, at, true);
+	segment_drop(link->id, at, true);
 	errno = saved;
 	return NULL;
 }
@@ -293,13 +311,15 @@ static struct region *look(const struct place *place, const char **why)
 		return NULL;
 	}
 	if (state == LINK_NONE && place->may_make) {
-		region = make(place);
+		region = make(place, &link);
 		rights = place->rights;
 		if (!region && errno != EEXIST)
 			*why = reason(errno);
 	}
 	if (region) {
 		rights_of_share = rights;
+		segment_of_share.id = link.id;
+		segment_of_share.mark = segment_mark(link.id);
 		return region;
 	}
 	if (state == LINK_FALSE && !*why)
@@ -324,8 +344,6 @@ struct region *share_map(const char *base, enum scope scope, const char *share, 
 	for (int i = 0; i < TRIES && !region && !*why; i++)
 		region = look(&place, why);
 	real.close(place.directory);
-	if (region)
-		chunks_bound(memory_limit());
 	if (!region && !*why)
 		*why = "the name of the shared region changes all the time";
 	return region;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finding the region of a share. Its name is a symbolic link that leads nowhere,
- * /dev/shm/retrybudget-UID/SHARE-vL or /dev/shm/retrybudget/SHARE-vL, whose text says which System
- * V segment holds it. A link is made whole or not at all, by one of all who try, and can neither be
- * cut short nor filled with anything; a full /dev/shm still has room for it. L is the layout, so
- * that two versions of the library on one machine do not meet.
+ * /dev/shm/retrybudget-UID/SHARE-vL+N or /dev/shm/retrybudget/SHARE-vL+N, whose text says which
+ * System V segment holds it. A link is made whole or not at all, by one of all who try, and can
+ * neither be cut short nor filled with anything; a full /dev/shm still has room for it. L is the
+ * layout, so that two versions of the library on one machine do not meet, and N the network
+ * namespace.
  */
 #ifndef RETRYBUDGET_REGION_SHARED_H
 #define RETRYBUDGET_REGION_SHARED_H
@@ -13,10 +14,13 @@
 #include "region/segment.h"
 
 #define SHARE_TEXT 64 /* of a link, and a NUL */
-#define SHARE_FILE (SHARE_NAME_MAX + sizeof("-vA+18446744073709551615"))
+#define SHARE_FILE (SHARE_NAME_MAX + sizeof("-vA+18446744073709551615+18446744073709551615"))
 
 /* The number of the first IPC namespace, PROC_IPC_INIT_INO of the kernel. */
 #define SHARE_SPACE_OF_MACHINE UINT64_C(0xefffffff)
+
+/* A network namespace that cannot be told: those who do not know theirs share. */
+#define SHARE_SPACE_UNKNOWN UINT64_C(0)
 
 /* What the name of a share says. */
 struct share_link {
@@ -24,8 +28,9 @@ struct share_link {
 	int64_t nonce; /* which stands in the region too: numbers are given again */
 };
 
-/* The name of a share's link: that of the share, its layout, and in a container with segments of
- * its own the number of that IPC namespace. False: it is too long. */
+/* The name of a share's link: that of the share, its layout, the number of the network namespace,
+ * and in a container with segments of its own the number of that IPC namespace. False: it is too
+ * long. */
 bool share_file_name(const char *share, char name[SHARE_FILE]);
 
 /* Writes the text of a link (and a NUL), and reads it. False: it is none of ours. Pure. */
@@ -44,5 +49,10 @@ struct region *share_map(const char *base, enum scope scope, const char *share, 
 /* Who may have made what the region of this process is made of. Rights of nobody (mode 0) where the
  * region is no share. Async-signal-safe. */
 const struct segment_rights *share_rights(void);
+
+/* True if the numbers of segments that the region names are those of this thread. After unshare()
+ * or setns() they are of other ones, or of none: what has been mapped stays, and nothing is mapped
+ * or made any more. One system call. Async-signal-safe. */
+bool share_is_here(void);
 
 #endif

@@ -3,5 +3,6 @@
 #include "region/state.h"
 
 struct region *shim_region;
+struct tally *shim_tally;
 const char *shim_scope_note;
 _Atomic(int) shim_state = STATE_NONE;

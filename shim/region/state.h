@@ -15,12 +15,19 @@ enum state {
 };
 
 extern HIDDEN _Atomic(int) shim_state;
-extern HIDDEN struct region *shim_region; /* not NULL once READY */
+extern HIDDEN struct region *shim_region; /* not NULL once READY, as what follows */
+extern HIDDEN struct tally *shim_tally;   /* in it: where this process counts what all do */
 extern const char *shim_scope_note;       /* why the shared region could not be had, or NULL */
+
+static inline void shim_use(struct region *region, int32_t process)
+{
+	shim_region = region;
+	shim_tally = region_tally(region, process);
+}
 
 static inline bool shim_ready(void)
 {
-	return atomic_load_explicit(&shim_state, memory_order_acquire) == STATE_READY;
+	return LOAD_ACQUIRE(shim_state) == STATE_READY;
 }
 
 #endif

@@ -27,12 +27,22 @@
  */
 bool limit_pass(const struct record *record, int64_t interval, int64_t now, struct told *told);
 
+/* After limit_pass() let a record pass: false if as many were written about all destinations of the
+ * region in this interval as may be, LIMIT_MOST, of which half is kept for throttled and recovered
+ * ones; then the record is left out, and what limit_pass() took is given back. One that ends what
+ * was written passes always. told->suppressed: how many were left out since the last that passed.
+ */
+#define LIMIT_MOST 100
+bool limit_pass_crowd(struct region *region, const struct record *record, int64_t interval,
+                      int64_t now, struct told *told);
+
 /* After limit_pass() let a throttled or recovered record pass: true if something was counted, too,
  * while the destination was in the other mode. *told: that, for a throttled record of its own; one
  * sum of both would say of neither what was done to the program. */
 bool limit_pass_other(const struct record *record, struct told *told);
 
-/* Gives back what limit_pass took when the record was lost: what it told is not. */
-void limit_undo(const struct record *record, const struct told *told);
+/* Gives back what limit_pass and limit_pass_crowd took when the record was lost: what it told is
+ * not. region may be NULL. */
+void limit_undo(struct region *region, const struct record *record, const struct told *told);
 
 #endif

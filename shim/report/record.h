@@ -31,7 +31,8 @@ enum event {
 	EVENT_BREAKER_OPEN,
 	EVENT_BREAKER_HALF_OPEN,
 	EVENT_BREAKER_CLOSED,
-	EVENT_SPREAD, /* many connections were lost at once; would-spread in observe mode */
+	EVENT_SPREAD, /* many connections were lost at once (would-spread in observe mode), or
+	               * many processes have begun */
 	EVENT_MODE,   /* an operator has asked for another mode, which is the text */
 };
 
@@ -75,6 +76,7 @@ struct told {
 	int64_t attempts, throttled, refused, parked, held;
 	int64_t waited; /* ns */
 	int64_t suppressed;
+	bool owed; /* it ends what was written since the last that ended something */
 };
 
 /* The event= of a record. */

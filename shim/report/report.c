@@ -74,7 +74,7 @@ static void write_or_undo(const struct log_settings *settings, const struct reco
 		sent = write_record(settings, record, told, NULL);
 	if (sent)
 		return;
-	limit_undo(record, told);
+	limit_undo(region, record, told);
 	if (region)
 		count(&region->lost_records);
 }
@@ -103,7 +103,8 @@ void report(const struct record *record, int64_t now)
 	struct told told;
 
 	if (!settings || settings->target == LOG_TARGET_NONE ||
-	    !limit_pass(record, settings->interval, now, &told))
+	    !limit_pass(record, settings->interval, now, &told) ||
+	    !limit_pass_crowd(atomic_load(&current_region), record, settings->interval, now, &told))
 		return;
 	write_other(settings, record);
 	write_or_undo(settings, record, &told);

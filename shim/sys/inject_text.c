@@ -2,6 +2,8 @@
 /* The text of what is to fail. */
 #include "sys/inject_text.h"
 
+#include "sys/text.h"
+
 #include <string.h>
 
 static enum inject_kind kind_of(const char *word, size_t n)
@@ -31,7 +33,7 @@ static enum inject_kind take_step(const char **at, int32_t *count)
 	*count = 0;
 	if (**at != ':')
 		return kind;
-	for (++*at; **at >= '0' && **at <= '9' && *count <= INJECT_MOST; ++*at)
+	for (++*at; is_digit(**at) && *count <= INJECT_MOST; ++*at)
 		*count = *count * 10 + (**at - '0');
 	return kind;
 }
@@ -84,5 +86,5 @@ bool inject_means(const struct inject_plan *plan, const char *name)
 
 	return strncmp(name, plan->name, n) == 0 &&
 	       (name[n] == '\0' ||
-	        (name[n] == ':' && !strchr(name + n + 1, ':') && strncmp(name, "unix:", 5) != 0));
+	        (name[n] == ':' && !strchr(name + n + 1, ':') && !begins(name, "unix:")));
 }

@@ -7,6 +7,7 @@
 #ifndef RETRYBUDGET_SYS_REAL_H
 #define RETRYBUDGET_SYS_REAL_H
 
+#include "sys/arithmetic.h"
 #include "sys/cell.h"
 
 #include <dlfcn.h>
@@ -79,19 +80,23 @@ static inline int64_t monotonic(void)
 	struct timespec t;
 
 	libc_own.clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	return ns_of(t);
+}
+
+/* CLOCK_BOOTTIME in ns. */
+static inline int64_t boottime(void)
+{
+	struct timespec t;
+
+	libc_own.clock_gettime(CLOCK_BOOTTIME, &t);
+	return ns_of(t);
 }
 
 /* ns that this machine has slept since boot: what CLOCK_BOOTTIME is ahead of `now`, which
  * monotonic() has just told. Never negative. */
 static inline int64_t slept(int64_t now)
 {
-	struct timespec t;
-	int64_t ahead;
-
-	libc_own.clock_gettime(CLOCK_BOOTTIME, &t);
-	ahead = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - now;
-	return ahead > 0 ? ahead : 0;
+	return greater(boottime() - now, 0);
 }
 
 #endif

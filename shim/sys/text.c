@@ -88,7 +88,7 @@ bool text_number(const char **text, char end, int64_t *value)
 {
 	int digits = 0;
 
-	for (*value = 0; **text >= '0' && **text <= '9' && digits < 18; ++*text, digits++)
+	for (*value = 0; is_digit(**text) && digits < 18; ++*text, digits++)
 		*value = *value * 10 + (**text - '0');
 	return digits > 0 && *(*text)++ == end;
 }
@@ -125,7 +125,7 @@ bool text_thousandths(struct text *text, int64_t thousandths)
 /* Harmless without quotes in every logfmt reader, and in a shell too. */
 static bool is_bare(unsigned char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	return is_digit(c) || (c >= 'a' && c <= 'z') || is_upper(c) ||
 	       (c && strchr("._:/-+@%,[]", c));
 }
 

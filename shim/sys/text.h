@@ -15,6 +15,28 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* Of ASCII, in every locale. */
+static inline bool is_digit(int c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool is_upper(int c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline char lower(int c)
+{
+	return (char)(is_upper(c) ? c + ('a' - 'A') : c);
+}
+
+/* True if the string begins with these letters. */
+static inline bool begins(const char *string, const char *with)
+{
+	return strncmp(string, with, strlen(with)) == 0;
+}
+
 struct text {
 	char *out;   /* always NUL-terminated, if size > 0 */
 	size_t size; /* bytes of out, the NUL included */

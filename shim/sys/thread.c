@@ -22,7 +22,7 @@ __thread struct thread_facts thread_facts;
 
 _Atomic(int32_t) *thread_page;
 #define FIRST 1 /* place on it: not wiped yet */
-static uint64_t seed;
+uint64_t thread_seed;
 
 bool thread_setup(void)
 {
@@ -31,7 +31,7 @@ bool thread_setup(void)
 	void *page;
 
 	if (entropy)
-		memcpy(&seed, entropy, sizeof(seed));
+		memcpy(&thread_seed, entropy, sizeof(thread_seed));
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return false;
@@ -46,7 +46,7 @@ bool thread_setup(void)
 
 bool thread_is_of_first(void)
 {
-	return thread_page && atomic_load_explicit(&thread_page[FIRST], memory_order_relaxed) != 0;
+	return thread_page && LOAD(thread_page[FIRST]) != 0;
 }
 
 int32_t thread_ask_process(void)
@@ -71,7 +71,7 @@ struct thread_facts *thread_renew(int32_t process)
 	uint64_t mix;
 
 	mine->id = (int32_t)syscall(SYS_gettid);
-	mix = seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
+	mix = thread_seed ^ ((uint64_t)mine->id << 32) ^ (uint64_t)monotonic();
 	mine->random = random_next(&mix);
 	mine->worked_off &= ~THREAD_TRIED;
 	mine->served = 0;
@@ -89,40 +89,4 @@ struct thread_facts *thread_renew(int32_t process)
 uint64_t *thread_random(void)
 {
 	return &thread_mine()->random;
-}
-
-/* A value that old stack contents will not hold by chance. */
-static uintptr_t check_of(const struct lookup_mark *mark)
-{
-	return (uintptr_t)mark ^ (uintptr_t)seed ^ (uintptr_t)0x6c6f6f6b75704d6bULL;
-}
-
-void thread_lookup_begin(struct lookup_mark *mark)
-{
-	mark->outer = thread_in_lookup() ? thread_facts.lookup : NULL;
-	mark->check = check_of(mark);
-	thread_facts.lookup = mark;
-	mark->from.reads = 0;
-	if (thread_facts.row >= THREAD_ROW)
-		thread_io_pause(&mark->from);
-}
-
-void thread_lookup_end(struct lookup_mark *mark)
-{
-	mark->check = 0;
-	thread_facts.lookup = mark->outer;
-	thread_io_resume(&thread_facts.moved, &mark->from);
-}
-
-bool thread_is_marked(void)
-{
-	const struct lookup_mark *mark = thread_facts.lookup;
-
-	/* The lookup's frame must be older, which is higher, than ours; if it is, its memory is
-	 * part of this stack and can be read. */
-	if ((uintptr_t)mark > (uintptr_t)__builtin_frame_address(0) &&
-	    mark->check == check_of(mark))
-		return true;
-	thread_facts.lookup = NULL;
-	return false;
 }

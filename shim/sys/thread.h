@@ -14,12 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct lookup_mark { /* in the frame of the hook of a lookup */
-	const struct lookup_mark *outer;
-	uintptr_t check;
-	struct thread_io from; /* where a row of refusals is watched */
-};
-
 /* The thread has made an attempt. Not a field of its own: every thread of the program has these
  * facts, in memory of which libc keeps little for libraries. */
 #define THREAD_TRIED (UINT64_C(1) << 63)
@@ -29,6 +23,8 @@ struct lookup_mark { /* in the frame of the hook of a lookup */
 
 /* Destinations whose last try a thread remembers (dest/tries.h). */
 #define THREAD_TRIES 8
+
+struct lookup_mark; /* sys/lookup_mark.h */
 
 struct thread_facts {
 	const struct lookup_mark *lookup; /* on the stack of the lookup this thread is in */
@@ -42,18 +38,15 @@ struct thread_facts {
 	const int *error;     /* where its errno is, once asked: that is a call each time */
 	int32_t served;       /* the served connection that it read from last, + 1; 0 = none */
 	bool serves_many : 1; /* it has had two of them open at a time: an event loop */
-	/* What it has tried lately (dest/tries.h): whether any try failed with nothing else done
-	 * since, tries in all, refusals in a row, and when the last refusal was. */
-	bool stuck : 1;
-	/* It has been seen not to wait for its connects; when it would be back had its refusals
-	 * been real failures, ms; the socket of the last of them, + 1, negative if that was parked
-	 * for being ahead (pace/ahead.h). */
-	bool never_waits : 1;
-	uint8_t tried;
-	int16_t row;
-	uint32_t back_at;
-	int32_t refused;
-	int64_t row_at;         /* ns */
+	/* What it has tried lately: dest/tries.h. */
+	bool stuck : 1;       /* a try failed, and it has done nothing else since */
+	bool never_waits : 1; /* it has been seen not to wait for its connects (pace/ahead.h) */
+	bool spun : 1;        /* the last refusal of the row looked like a spin */
+	uint8_t tried;        /* tries in all */
+	int16_t row;          /* refusals in a row */
+	uint32_t back_at;     /* ms, when it would be back had its refusals been real failures */
+	int32_t refused; /* the socket of the last of them, + 1; negative: parked (pace/ahead.h) */
+	int64_t row_at;  /* ns, the last refusal of the row */
 	int64_t row_spent;      /* ns of a processor that it had used by then */
 	struct thread_io moved; /* what it had read and written */
 	uint64_t tries[THREAD_TRIES];
@@ -62,6 +55,9 @@ struct thread_facts {
 };
 
 extern HIDDEN __thread struct thread_facts thread_facts;
+
+/* What no memory of the program holds by chance, from the kernel; set by thread_setup(). */
+extern HIDDEN uint64_t thread_seed;
 
 /* Prepares fork detection and the seed. Call from the constructor. False: the kernel does not help
  * to tell forks, and each look costs a system call. */
@@ -116,37 +112,12 @@ static inline int32_t thread_process_noted(void)
  * children do not jitter in lock-step. */
 uint64_t *thread_random(void);
 
-/* Bracket of a real lookup: connects and lookups made by NSS modules inside it are not the
- * program's attempts. Brackets nest. */
-void thread_lookup_begin(struct lookup_mark *mark);
-void thread_lookup_end(struct lookup_mark *mark);
-
 /* What this thread reads from here to its next try is not looked at: a library that is loaded is
  * read, and is no work. rsyslog loads its network stream anew for each try. */
 static inline void thread_reads_unknown(void)
 {
 	if (thread_facts.row >= THREAD_ROW)
 		thread_facts.moved.reads = 0;
-}
-
-/* The slow half of the next. */
-bool thread_is_marked(void);
-
-/* True inside the bracket. A mark left behind by siglongjmp or an exception is noticed once its
- * memory has been written over (HAZARDS 13). */
-static inline bool thread_in_lookup(void)
-{
-	return thread_facts.lookup && thread_is_marked();
-}
-
-/* For the hook of a connect or a lookup, first of all: drops a mark that cannot lie around it. The
- * next turn of a loop whose alarm() jumped out of a lookup finds the old mark untouched, but in a
- * frame no older than its own. */
-static inline __attribute__((always_inline)) void thread_drop_stale_lookup(void)
-{
-	if (thread_facts.lookup &&
-	    (uintptr_t)thread_facts.lookup <= (uintptr_t)__builtin_frame_address(0))
-		thread_facts.lookup = NULL;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "sys/confined.h"
 #include "sys/forks.h"
 #include "sys/shelter.h"
+#include "sys/text.h"
 #include "sys/transient.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static uint32_t number_after(const char *text, size_t n, const char *name)
 	for (size_t at = 0; at + length < n; at++) {
 		if (memcmp(text + at, name, length) != 0)
 			continue;
-		for (at += length; at < n && text[at] >= '0' && text[at] <= '9'; at++)
+		for (at += length; at < n && is_digit(text[at]); at++)
 			number = number * 10 + (uint32_t)(text[at] - '0');
 		return number;
 	}

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget advise: lines for the configuration, from what was counted, each with its reason and
  * what simulate says of it. */
-#include "tool/advise.h"
-
 #include "config/config.h"
+#include "config/keys.h"
+#include "config/read.h"
+#include "tool/advise_facts.h"
+#include "tool/advise_rules.h"
 #include "tool/family.h"
 #include "tool/options.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
 #include "tool/trace.h"
 

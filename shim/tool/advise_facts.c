@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What `retrybudget advise` knows: from the regions of processes, or from a trace. */
+#include "tool/advise_facts.h"
+
 #include "config/modes.h"
-#include "tool/advise.h"
+#include "tool/advise_rules.h"
 #include "tool/stat.h"
 
 #include <errno.h>
@@ -24,13 +26,6 @@ struct gathering {
 	size_t count, start_count, start_room, left_out;
 	bool failed;
 };
-
-/* Sums of what any process may have written. */
-static void add(int64_t *sum, int64_t more)
-{
-	if (more > 0 && __builtin_add_overflow(*sum, more, sum))
-		*sum = INT64_MAX;
-}
 
 static struct facts *fact_named(struct gathering *gathering, const char *name)
 {
@@ -83,13 +78,13 @@ static void gather(struct gathering *gathering, const struct family *family,
 	if (facts->regions++ == 0)
 		(void)snprintf(facts->label, REGION_LABEL, "%s", of->policy);
 	facts->seconds += age_of(&family->members[0]);
-	add(&facts->first, attempts > retries ? attempts - retries : 0);
-	add(&facts->first_failed, LOAD(of->tally.failed[0]));
-	add(&facts->retries, retries);
-	add(&facts->retries_answered, LOAD(of->tally.answered[1]));
-	add(&facts->refused, LOAD(of->tally.refused));
+	add_to(&facts->first, attempts > retries ? attempts - retries : 0);
+	add_to(&facts->first_failed, LOAD(of->tally.failed[0]));
+	add_to(&facts->retries, retries);
+	add_to(&facts->retries_answered, LOAD(of->tally.answered[1]));
+	add_to(&facts->refused, LOAD(of->tally.refused));
 	for (int i = 0; i < REGION_TIMES; i++)
-		add(&facts->recoveries[i], LOAD(of->tally.recoveries.counts[i]));
+		add_to(&facts->recoveries[i], LOAD(of->tally.recoveries.counts[i]));
 	facts->observed |= LOAD(identity->mode) == MODE_OBSERVE;
 	facts->is_shared |= LOAD(identity->scope) != SCOPE_PROCESS;
 	for (size_t i = 0; i < family->count; i++)
@@ -218,11 +213,10 @@ FILE *facts_trace(const struct facts *facts)
 
 	if (!trace)
 		return NULL;
-	failed = failed > requests ? requests : failed;
-	block = block < 1 ? 1 : block;
-	block = block > failed ? failed : block;
+	failed = lesser(failed, requests);
+	block = lesser(greater(block, 1), failed);
 	period = failed > 0 ? requests * block / failed : requests + 1;
-	period = period < 1 ? 1 : period;
+	period = greater(period, 1);
 	for (int64_t i = 0; i < requests; i++) {
 		long long ms = (long long)((double)i * 1000 / rate);
 		bool fails = failed > 0 && i % period >= period - block;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of `retrybudget advise`: pure, by the formulas of calc. */
-#include "tool/advise.h"
+#include "tool/advise_rules.h"
+
 #include "tool/calc_formulas.h"
 
 #define FIRST_LEAST    20   /* tries below which numbers are chance */
@@ -10,7 +11,7 @@
 #define CAPACITY_MOST  1000
 #define SHARE_STEPS    20 /* earn is proposed in steps of 5 % */
 #define SHARE_MOST     10 /* of them */
-#define SPREAD_SECONDS 3600
+#define SPREAD_SECONDS 10 /* no first try is put off for longer */
 
 bool facts_is_loop(const struct facts *facts)
 {
@@ -67,8 +68,7 @@ static bool advise_capacity(const struct facts *facts, const struct bucket_rule 
 	    outage > OUTAGE_MOST)
 		return false;
 	tokens = round_up(calc_tokens(rate, outage, 1, retries, NO_BUDGET));
-	if (tokens > CAPACITY_MOST)
-		tokens = CAPACITY_MOST;
+	tokens = lesser(tokens, CAPACITY_MOST);
 	if (tokens > process->capacity / MT_PER_TOKEN) /* which each retry needs as well */
 		tokens = process->capacity / MT_PER_TOKEN;
 	if (tokens * MT_PER_TOKEN <= advice->policy.bucket.capacity)
@@ -94,8 +94,7 @@ static bool advise_earn(const struct facts *facts, struct advice *advice)
 	    facts->retries_answered < facts->retries - facts->retries_answered)
 		return false;
 	steps = round_up((double)facts->retries_answered / (double)facts->first * SHARE_STEPS);
-	if (steps > SHARE_MOST)
-		steps = SHARE_MOST;
+	steps = lesser(steps, SHARE_MOST);
 	if (steps * MT_PER_TOKEN / SHARE_STEPS <= advice->policy.bucket.earn)
 		return false;
 	advice->policy.bucket.earn = steps * MT_PER_TOKEN / SHARE_STEPS;
@@ -118,8 +117,7 @@ static bool advise_spread(const struct facts *facts, struct advice *advice)
 	if (advice->policy.start_spread > 0 || at_once < 1 || facts->herd <= at_once)
 		return false;
 	over = (facts->herd + at_once - 1) / at_once;
-	if (over > SPREAD_SECONDS)
-		over = SPREAD_SECONDS;
+	over = lesser(over, SPREAD_SECONDS);
 	advice->policy.start_spread = over * NS_PER_S;
 	(void)snprintf(advice->line, sizeof(advice->line), "start_spread = %llds", (long long)over);
 	(void)snprintf(advice->reason, sizeof(advice->reason),

@@ -3,6 +3,8 @@
  * where it would let him, by a capability, is up to us. */
 #include "tool/ask.h"
 
+#include "sys/real.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +19,6 @@
 
 /* Far more than is counted meanwhile: whoever has seen any value in between sees another. */
 #define CHANGES_STEP (INT64_C(1) << 20)
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 static bool is_meant(const struct asking *asking, const struct family *family)
 {
@@ -104,7 +98,7 @@ static int64_t new_word(const struct asking *asking, const struct region *region
 
 		request.mode = known ? stands.mode : STEERING_AS_IN_FILE;
 	}
-	request.number = (uint32_t)now_ns(); /* no two in a second are the same */
+	request.number = (uint32_t)monotonic(); /* no two in a second are the same */
 	return steering_word(&request);
 }
 
@@ -229,7 +223,7 @@ bool asked_all(const struct asked *asked)
 void ask_await(struct asking *asking, double seconds)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE };
-	int64_t until = now_ns() + (int64_t)(seconds * (double)NS_PER_S);
+	int64_t until = monotonic() + (int64_t)(seconds * (double)NS_PER_S);
 
 	for (;;) {
 		bool due = false;
@@ -241,7 +235,7 @@ void ask_await(struct asking *asking, double seconds)
 			due |= asked->state == ASKED_WRITTEN ||
 			       (asked->state == ASKED_ANSWERED && !asked_all(asked));
 		}
-		if (!due || now_ns() >= until)
+		if (!due || monotonic() >= until)
 			return;
 		(void)nanosleep(&pause, NULL);
 	}

@@ -3,7 +3,7 @@
 #include "tool/called_from.h"
 
 #include "region/sites.h"
-#include "tool/logs.h"
+#include "tool/logs_site.h"
 
 #include <limits.h>
 #include <string.h>

@@ -2,7 +2,9 @@
 /* retrybudget check: every message that the shim would write about a file, what is in vain or risky
  * in it, and an exit code. */
 #include "config/effect.h"
+#include "config/read.h"
 #include "tool/dangers.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
 
 #include <stdio.h>

@@ -5,6 +5,8 @@
  */
 #include "tool/elf.h"
 
+#include "sys/text.h"
+
 #include <elf.h>
 #include <stddef.h>
 #include <string.h>
@@ -75,11 +77,6 @@ static bool has_go_note(const struct file *file, uint64_t at, uint64_t size)
 		at += ((name_size + 3) & ~UINT64_C(3)) + ((text_size + 3) & ~UINT64_C(3));
 	}
 	return false;
-}
-
-static bool begins(const char *name, const char *beginning)
-{
-	return strncmp(name, beginning, strlen(beginning)) == 0;
 }
 
 static enum elf_libc libc_of_loader(const char *interp)

@@ -4,16 +4,19 @@
 #include "dest/rules.h"
 #include "region/decisions.h"
 #include "report/record.h"
+#include "sys/real.h"
 #include "tool/options.h"
 #include "tool/called_from.h"
 #include "tool/stat.h"
+#include "tool/stat_facts.h"
+#include "tool/stat_lease.h"
+#include "tool/stat_text.h"
 #include "tool/tool.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const char usage[] =
     "usage: retrybudget explain DEST | PID\n"
@@ -67,8 +70,8 @@ static const struct {
 	                      "section or of [budget]" },
 	[DECISION_GATE] = { "the backoff was not over",
 	                    "an answer, which ends it; a smaller `base` or `cap`" },
-	[DECISION_ASKED] = { "the server had asked for no retry yet (Retry-After)",
-	                     "the server; a smaller `retry_after_cap`" },
+	[DECISION_RETRY_AFTER] = { "the server had asked for no retry yet (Retry-After)",
+	                           "the server; a smaller `retry_after_cap`" },
 	[DECISION_BREAKER] = { "the breaker was not closed",
 	                       "an answer to its next trial; other `breaker_` keys" },
 	[DECISION_RAMP] = { "others come back from the outage before it",
@@ -227,7 +230,6 @@ int cmd_explain(int argc, char **argv)
 {
 	struct option list[OPTIONS_MAX];
 	struct explaining explaining = { 0 };
-	struct timespec now;
 	size_t unreadable;
 	pid_t pid = 0;
 	int letter;
@@ -239,8 +241,7 @@ int cmd_explain(int argc, char **argv)
 		return say_usage(stderr);
 	pid = process_number(argv[optind]);
 	explaining.wanted = pid ? NULL : argv[optind];
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	explaining.now = now.tv_sec * NS_PER_S + now.tv_nsec;
+	explaining.now = monotonic();
 	if (!families_visit(pid, visit, &explaining, &unreadable)) {
 		fprintf(stderr, "retrybudget: explain: cannot look at processes: %s\n",
 		        strerror(errno));

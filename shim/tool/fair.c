@@ -61,9 +61,7 @@ static size_t sum_up(const struct claim *claims, size_t count, struct claim *use
 			users[at] = (struct claim) { .user = claims[i].user };
 			found++;
 		}
-		if (__builtin_add_overflow(users[at].wants, greater(claims[i].wants, 0),
-		                           &users[at].wants))
-			users[at].wants = INT64_MAX;
+		add_to(&users[at].wants, claims[i].wants);
 	}
 	return found;
 }

@@ -2,6 +2,7 @@
 /* Who shares a region: the file that is mapped says so. */
 #include "tool/family.h"
 
+#include "sys/hash.h"
 #include "sys/text.h"
 
 #include <string.h>
@@ -20,11 +21,27 @@ const char *family_text(const char *bytes, size_t size)
 	return out;
 }
 
+const struct mapping *family_mapping(const struct family *family)
+{
+	return &family->members[0].regions[family->snapshot->mapping];
+}
+
+uint64_t family_key(const struct family *family)
+{
+	const struct mapping *at = family_mapping(family);
+	const struct region_identity *who = &family->snapshot->region->identity;
+	const int64_t parts[] = { at->major, at->minor, (int64_t)at->inode, LOAD(who->pid),
+		                  LOAD(who->started) };
+
+	return hash_bytes(HASH_START, parts, sizeof(parts));
+}
+
 const char *family_program(const struct family *family)
 {
 	const struct process *first = &family->members[0];
 
-	if (family->snapshot->state == SNAPSHOT_GOOD && first->regions[0].kind == MAPPING_OWN &&
+	if (family->snapshot->state == SNAPSHOT_GOOD &&
+	    family_mapping(family)->kind == MAPPING_OWN &&
 	    family->snapshot->region->identity.program[0])
 		return family_text(family->snapshot->region->identity.program, REGION_PROGRAM);
 	return family_text(first->name, sizeof(first->name));
@@ -39,11 +56,30 @@ static bool share_region(const struct process *a, const struct process *b)
 	       a->regions[0].minor == b->regions[0].minor;
 }
 
-/* Whoever of a family is still there answers for all. */
-static void ask(struct family *family, struct snapshot *snapshot)
+struct asked {
+	struct family *family;
+	const struct family_reader *reader;
+	void *arg;
+};
+
+static bool is_kept(const struct snapshot *so_far, uint32_t slot, const struct destination *one,
+                    void *arg)
 {
+	const struct asked *asked = arg;
+
+	(void)so_far; /* the family's own */
+	return asked->reader->keeps(asked->family, slot, one, asked->arg);
+}
+
+/* Whoever of a family is still there answers for all. */
+static void ask(struct family *family, const struct family_reader *reader, void *arg,
+                struct snapshot *snapshot)
+{
+	struct asked asked = { family, reader, arg };
+	struct snapshot_choice choice = { is_kept, &asked };
+
 	do {
-		snapshot_take(&family->members[0], snapshot);
+		snapshot_take(&family->members[0], reader->keeps ? &choice : NULL, snapshot);
 		if (snapshot->state != SNAPSHOT_GONE || family->count == 1)
 			break;
 		family->members++;
@@ -51,8 +87,7 @@ static void ask(struct family *family, struct snapshot *snapshot)
 	} while (true);
 }
 
-bool families_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, void *),
-                    void *arg, size_t *unreadable)
+static bool read_all(pid_t only, const struct family_reader *reader, void *arg, size_t *unreadable)
 {
 	static struct snapshot snapshot;
 	struct processes found;
@@ -68,10 +103,23 @@ bool families_visit(pid_t only, void (*visit)(struct family *, struct snapshot *
 		     next < found.count && share_region(&found.list[i], &found.list[next]);)
 			next++;
 		family.count = next - i;
-		ask(&family, &snapshot);
-		visit(&family, &snapshot, arg);
+		ask(&family, reader, arg, &snapshot);
+		reader->visit(&family, &snapshot, arg);
 	}
 	*unreadable = found.unreadable;
 	processes_free(&found);
 	return true;
+}
+
+bool families_read(const struct family_reader *reader, void *arg, size_t *unreadable)
+{
+	return read_all(0, reader, arg, unreadable);
+}
+
+bool families_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, void *),
+                    void *arg, size_t *unreadable)
+{
+	const struct family_reader reader = { NULL, visit };
+
+	return read_all(only, &reader, arg, unreadable);
 }

@@ -61,20 +61,20 @@ static bool authenticate(struct fleet_server *server, const char *user, const ch
 
 bool fleet_ask_open(struct fleet_server *server, const char *user, const char *password_file)
 {
-	const struct timeval patience = { 2, 0 };
+	const struct timeval timeout = { 2, 0 };
 
 	if (server->at.port == 0) {
 		snprintf(server->name, sizeof(server->name), "unix:%s", server->at.host);
-		server->context = redisConnectUnixWithTimeout(server->at.host, patience);
+		server->context = redisConnectUnixWithTimeout(server->at.host, timeout);
 	} else {
 		snprintf(server->name, sizeof(server->name), "%s:%u", server->at.host,
 		         server->at.port);
 		server->context =
-		    redisConnectWithTimeout(server->at.host, server->at.port, patience);
+		    redisConnectWithTimeout(server->at.host, server->at.port, timeout);
 	}
 	if (!server->context)
 		return complain(server, "no memory");
-	if (!server->context->err && redisSetTimeout(server->context, patience) == REDIS_OK &&
+	if (!server->context->err && redisSetTimeout(server->context, timeout) == REDIS_OK &&
 	    authenticate(server, user, password_file))
 		return true;
 	if (server->context->err)
@@ -115,6 +115,10 @@ int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t
 	return count;
 }
 
+/* A server that keeps more than a million keys is no ledger's alone, and need not have an end. */
+#define SCANS   1000
+#define SCANNED "1000"
+
 /* What SCAN takes for itself is escaped. */
 static bool pattern_of(char *pattern, size_t size, const char *start)
 {
@@ -144,13 +148,14 @@ bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,
 {
 	char start[WIRE_KEY], pattern[2 * WIRE_KEY], cursor[32] = "0";
 	redisReply *reply;
+	int scans = 0;
 
 	if (!wire_key(start, prefix, WIRE_HOST, "") || !pattern_of(pattern, sizeof(pattern), start))
 		return complain(server, "too long a name");
 	do {
-		reply =
-		    answer_of(server, redisCommand(server->context, "SCAN %s MATCH %s COUNT 1000",
-		                                   cursor, pattern));
+		reply = answer_of(server,
+		                  redisCommand(server->context, "SCAN %s MATCH %s COUNT " SCANNED,
+		                               cursor, pattern));
 		if (!reply)
 			return false;
 		if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
@@ -162,7 +167,10 @@ bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,
 		snprintf(cursor, sizeof(cursor), "%s", reply->element[0]->str);
 		take_keys(reply->element[1], start, found, arg);
 		freeReplyObject(reply);
-	} while (strcmp(cursor, "0") != 0);
+		if (strcmp(cursor, "0") == 0)
+			return true;
+	} while (++scans < SCANS);
+	(void)complain(server, "it has more than a million keys: not all hosts are shown");
 	return true;
 }
 #else

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Numbers that a ledger shows of itself, the rule's seven first, and of a host. */
-#define FLEET_SHOWN      19
+#define FLEET_SHOWN      20
 #define FLEET_HOST_SHOWN 5
 
 /* Of what a ledger shows, behind the rule. */
@@ -26,6 +26,7 @@ enum fleet_shown {
 	SHOWN_PROBES_FREE,
 	SHOWN_PROBES_HELD,
 	SHOWN_PROBES_WANTED,
+	SHOWN_EARNED,
 };
 
 struct redisContext;
@@ -45,8 +46,8 @@ void fleet_ask_close(struct fleet_server *server);
 int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t *numbers,
               int most);
 
-/* Calls back for each host that the server knows, with the name. False, told on stderr: it cannot
- * be asked. */
+/* Calls back for each host that the server knows, with the name, as far as a million keys go: what
+ * is beyond is told on stderr. False, told on stderr: it cannot be asked. */
 bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,
                      void (*found)(void *arg, const char *host), void *arg);
 

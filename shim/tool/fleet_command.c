@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget fleet: what many hosts share, asked of the servers that lend it. */
+#include "config/read.h"
 #include "tool/fleet_ask.h"
 #include "tool/fleet_differs.h"
 #include "tool/fleet_json.h"
@@ -213,7 +214,7 @@ static int set(struct asking *asking, char **words, int count)
 	printf("%s: rule %" PRId64 " holds: ", asking->label, rule.generation);
 	fleet_print_rule(&rule, stdout);
 	printf("\n");
-	fleet_set_tell(&rule);
+	fleet_set_tell(&rule, asking->config.fleet.sync);
 	return fflush(stdout) ? 1 : 0;
 }
 

@@ -5,6 +5,7 @@
 #if !defined(WITHOUT_HIREDIS) && !defined(WITHOUT_JANSSON)
 #include "tool/fleet_hosts.h"
 #include "tool/fleet_local.h"
+#include "tool/json_put.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,22 +15,6 @@
 
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
-
-static void put(json_t *object, const char *key, int64_t value)
-{
-	json_object_set_new(object, key, json_integer(value));
-}
-
-static void put_thousandths(json_t *object, const char *key, int64_t value)
-{
-	json_object_set_new(object, key, json_real((double)value / 1000));
-}
-
-/* What is no UTF-8 is left out. */
-static void put_text(json_t *object, const char *key, const char *text)
-{
-	json_object_set_new(object, key, json_string(text));
-}
 
 struct json_t *fleet_json_begin(void)
 {
@@ -57,6 +42,7 @@ static void put_ledger(json_t *object, const int64_t *numbers)
 
 	put_thousandths(told, "tokens_free", numbers[SHOWN_TOKENS_FREE]);
 	put_thousandths(told, "tokens_leased", numbers[SHOWN_TOKENS_HELD]);
+	put_thousandths(told, "tokens_earned", numbers[SHOWN_EARNED]);
 	put(told, "probes_free", numbers[SHOWN_PROBES_FREE]);
 	put(told, "probes_leased", numbers[SHOWN_PROBES_HELD]);
 	put(told, "hosts_waiting",

@@ -2,6 +2,8 @@
 /* One GET /fleet of 127.0.0.1, within two seconds. */
 #include "tool/fleet_local.h"
 
+#include "sys/text.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -14,13 +16,13 @@
 
 static int connect_to(int port)
 {
-	const struct timeval patience = { 2, 0 };
+	const struct timeval timeout = { 2, 0 };
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		                       .sin_port = htons((uint16_t)port),
 		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) == 0 &&
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	if (fd >= 0)
@@ -55,7 +57,7 @@ const char *fleet_local_get(int port, char *reply, size_t size, char **lines)
 	close(fd);
 	reply[n] = '\0';
 	*lines = strstr(reply, "\r\n\r\n");
-	return got < 0 || !*lines || strncmp(reply, "HTTP/1.1 200", 12) != 0
+	return got < 0 || !*lines || !begins(reply, "HTTP/1.1 200")
 	           ? "what listens there does not answer as retrybudgetd"
 	           : NULL;
 }

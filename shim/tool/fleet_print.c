@@ -55,15 +55,15 @@ void fleet_print_ledger(const char *label, const struct fleet_server *server,
 		return;
 	}
 	wanted = greater(numbers[SHOWN_TOKENS_WANTED], numbers[SHOWN_PROBES_WANTED]);
-	printf("  bound   %.15g retries of all hosts in a second, at most\n",
+	printf("  bound   %.15g retries of all hosts in a second of an outage, at most\n",
 	       thousandth(fleet_bound(&rule, 1000)));
 	printf("  rule    %" PRId64 ": ", rule.generation);
 	fleet_print_rule(&rule, stdout);
-	printf("\n  ledger  %.1f tokens free, %.1f leased; %" PRId64 " of %" PRId64
-	       " probes leased; %" PRId64 " hosts want some\n",
+	printf("\n  ledger  %.1f tokens free, %.1f leased, %.1f earned by answers; %" PRId64
+	       " of %" PRId64 " probes leased; %" PRId64 " hosts want some\n",
 	       thousandth(numbers[SHOWN_TOKENS_FREE]), thousandth(numbers[SHOWN_TOKENS_HELD]),
-	       numbers[SHOWN_PROBES_HELD], numbers[SHOWN_PROBES_HELD] + numbers[SHOWN_PROBES_FREE],
-	       wanted);
+	       thousandth(numbers[SHOWN_EARNED]), numbers[SHOWN_PROBES_HELD],
+	       numbers[SHOWN_PROBES_HELD] + numbers[SHOWN_PROBES_FREE], wanted);
 	if (numbers[SHOWN_LEARNING] > 0)
 		printf("  state   learning what hosts hold: nobody gets more for %.1f s\n",
 		       thousandth(numbers[SHOWN_LEARNING]));

@@ -55,20 +55,24 @@ int64_t fleet_bound(const struct fleet_rule *rule, int64_t window)
 	return tokens + probes * FLEET_TOKEN;
 }
 
-static int64_t rounded_up(int64_t a, int64_t b)
+int64_t fleet_earned(int64_t answered)
 {
-	return (a + b - 1) / b;
+	return answered * 5 / 4;
 }
 
-int64_t fleet_return(const struct fleet_rule *rule)
+int64_t fleet_return(const struct fleet_rule *rule, int64_t sync)
 {
-	return rounded_up(rule->hosts * FLEET_TOKEN * MS_IN_S, fleet_leased_floor(rule));
-}
+	/* So long from a grant until what its answer earned is granted to another: half of a sync
+	 * until it is looked at, and then the next one that asks comes soon. */
+	const int64_t round = greater(sync * 3 / 4, 1);
+	const int64_t lent = greater(fleet_leased_floor(rule) * round / MS_IN_S, 1);
+	int64_t debt = FLEET_DEBT, sum = 0, went = lent, time = 0, earned;
 
-int64_t fleet_floor_for(const struct fleet_rule *rule, int64_t ms)
-{
-	const int64_t leased = rounded_up(rule->hosts * FLEET_TOKEN * MS_IN_S, ms);
-	const int64_t tokens = rounded_up(leased + fleet_reserve(rule), FLEET_TOKEN);
-
-	return lesser(tokens * FLEET_TOKEN, FLEET_FLOOR_MOST);
+	for (; sum < rule->hosts * FLEET_TOKEN; time += round) {
+		sum += went;
+		earned = fleet_earned(went);
+		went = lent + greater(earned - debt, 0);
+		debt = greater(debt - earned, 0);
+	}
+	return time;
 }

@@ -22,6 +22,8 @@
 #define FLEET_LIFE_LEAST    INT64_C(4000)   /* ms */
 #define FLEET_LIFE_MOST     INT64_C(120000) /* ms */
 
+#define FLEET_DEBT INT64_C(4000) /* mt: answers that follow an outage earn nothing up to that */
+
 struct fleet_rule {
 	int64_t generation; /* from 1 on; a rule that is set anew has a higher one. 0: no rule */
 	int64_t capacity;   /* mt: what the fleet may save up */
@@ -50,12 +52,12 @@ int64_t fleet_reserve(const struct fleet_rule *rule);
  * moment. */
 int64_t fleet_bound(const struct fleet_rule *rule, int64_t window);
 
-/* ms from a recovery until each of the rule's hosts, if all of them wait for one retry, has been
- * lent it: nothing is saved up by then, and the leased floor is all that there is. */
-int64_t fleet_return(const struct fleet_rule *rule);
+/* mt that may go beyond all that, of so many mt of leased retries that were answered: rule 7 of
+ * tool/ledger.h. */
+int64_t fleet_earned(int64_t answered);
 
-/* The floor (mt/s, whole tokens, no more than FLEET_FLOOR_MOST) that brings them back in so many ms
- * (> 0), the reserve as it is. */
-int64_t fleet_floor_for(const struct fleet_rule *rule, int64_t ms);
+/* ms from a recovery until about each of the rule's hosts, if all of them wait for one retry, has
+ * been lent it: the leased floor, and what answers earn by it. sync: ms, at which hosts ask. */
+int64_t fleet_return(const struct fleet_rule *rule, int64_t sync);
 
 #endif

@@ -79,23 +79,11 @@ bool fleet_set_rule(const struct config *config, int policy, const struct fleet_
 	       wrong("capacity, floor", "up to 100000 tokens, and 10000/s");
 }
 
-#define SLOW (60 * INT64_C(1000)) /* ms: a return that takes longer is worth a word */
-
-void fleet_set_tell(const struct fleet_rule *rule)
+void fleet_set_tell(const struct fleet_rule *rule, int64_t sync)
 {
-	struct fleet_rule faster = *rule;
-
-	printf("%.15g retries of all hosts in a second, at most\n",
+	printf("%.15g retries of all hosts in a second of an outage, at most\n",
 	       (double)fleet_bound(rule, 1000) / FLEET_TOKEN);
-	printf("%" PRId64 " hosts that all wait for one retry have all had it %" PRId64
+	printf("%" PRId64 " hosts that all wait for one retry have all had it some %" PRId64
 	       " s after a recovery\n",
-	       rule->hosts, (fleet_return(rule) + 999) / 1000);
-	faster.floor = fleet_floor_for(rule, SLOW);
-	if (fleet_return(rule) <= SLOW || faster.floor <= rule->floor)
-		return;
-	faster.leased = fleet_leased_part(faster.floor, fleet_reserve(rule));
-	fprintf(stderr,
-	        "retrybudget: fleet: programs that nothing but a retry brings back wait that long; "
-	        "floor=%" PRId64 "/s makes it %" PRId64 " s\n",
-	        faster.floor / FLEET_TOKEN, (fleet_return(&faster) + 999) / 1000);
+	       rule->hosts, (fleet_return(rule, sync / NS_PER_MS) + 999) / 1000);
 }

@@ -12,8 +12,8 @@
 bool fleet_set_rule(const struct config *config, int policy, const struct fleet_rule *before,
                     char **words, int count, struct fleet_rule *rule);
 
-/* Prints what a rule that holds means: the bound, and how long a whole fleet takes to come back;
- * with a warning, and the floor that mends it, where that is slow. */
-void fleet_set_tell(const struct fleet_rule *rule);
+/* Prints what a rule that holds means: the bound, and how long a whole fleet takes to come back.
+ * sync: ns, at which hosts ask. */
+void fleet_set_tell(const struct fleet_rule *rule, int64_t sync);
 
 #endif

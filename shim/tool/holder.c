@@ -4,15 +4,48 @@
 
 void holder_expire(struct holder *holder, int64_t now)
 {
-	if (now < holder->until)
+	if (now >= holder->until) {
+		for (int i = 0; i < PURSES; i++)
+			holder->held[i] = 0;
+		holder->earned = 0;
+	} else if (now >= holder->earned_until) {
+		holder->held[PURSE_TOKENS] -= holder->earned;
+		holder->earned = 0;
+	}
+}
+
+void holder_expire_by(struct holder *holder, int64_t now, int64_t next)
+{
+	holder_expire(holder, now);
+	if (next < holder->earned_until)
 		return;
-	for (int i = 0; i < PURSES; i++)
-		holder->held[i] = 0;
+	holder->held[PURSE_TOKENS] -= holder->earned;
+	holder->earned = 0;
+}
+
+int64_t holder_until(const struct holder *holder)
+{
+	return holder->earned > 0 ? lesser(holder->until, holder->earned_until) : holder->until;
+}
+
+static void set_held(struct holder *holder, enum ledger_purse purse, int64_t count)
+{
+	holder->held[purse] = count;
+	holder->earned = lesser(holder->earned, holder->held[PURSE_TOKENS]);
+}
+
+/* More that answers have earned, until that moment; no part of it lasts longer than the first. */
+static void add_earned(struct holder *holder, int64_t mt, int64_t until)
+{
+	if (mt <= 0)
+		return;
+	holder->earned_until = holder->earned > 0 ? lesser(holder->earned_until, until) : until;
+	holder->earned = lesser(holder->earned + mt, holder->held[PURSE_TOKENS]);
 }
 
 void holder_spend(struct holder *holder, enum ledger_purse purse, int64_t count)
 {
-	holder->held[purse] = greater(holder->held[purse] - greater(count, 0), 0);
+	set_held(holder, purse, greater(holder->held[purse] - greater(count, 0), 0));
 }
 
 /* What stays: as much as is wanted, or half of the rest; whole tokens of that go back. */
@@ -37,20 +70,20 @@ void holder_ask(struct holder *holder, const int64_t wants[PURSES], int64_t now,
 		                     .success_age = -1 };
 	for (int i = 0; i < PURSES; i++) {
 		ask->back[i] = lesser(surplus(holder, i, wants[i]), holder->held[i]);
-		holder->held[i] -= ask->back[i];
+		set_held(holder, i, holder->held[i] - ask->back[i]);
 		ask->held[i] = holder->held[i];
 		ask->wants[i] = ask->back[i] > 0 ? 0 : greater(wants[i] - holder->held[i], 0);
 	}
-	holder->asked = now;
+	holder->asked_at = now;
 }
 
 bool holder_answer(struct holder *holder, const struct ledger_answer *answer, int64_t now)
 {
-	const int64_t asked = holder->asked;
+	const int64_t asked = holder->asked_at;
 	const int64_t lifetime = within(answer->lifetime, 0, FLEET_LIFE_MOST);
 
 	holder_expire(holder, now);
-	holder->asked = 0;
+	holder->asked_at = 0;
 	if (asked == 0 || answer->status != LEDGER_GOOD)
 		return false;
 	holder->heard = holder->number;
@@ -62,12 +95,13 @@ bool holder_answer(struct holder *holder, const struct ledger_answer *answer, in
 	holder->until = asked + lifetime * NS_PER_MS;
 	for (int i = 0; i < PURSES; i++)
 		holder->held[i] += within(answer->grant[i], 0, FLEET_CAPACITY_MOST);
+	add_earned(holder, answer->earned, holder->until);
 	return true;
 }
 
 void holder_lose(struct holder *holder)
 {
-	holder->asked = 0;
+	holder->asked_at = 0;
 }
 
 void holder_adopt(struct holder *holder, int64_t tokens, int64_t probes, int64_t until)
@@ -78,6 +112,7 @@ void holder_adopt(struct holder *holder, int64_t tokens, int64_t probes, int64_t
 		holder->until = lesser(holder->until, until);
 	holder->held[PURSE_TOKENS] += within(tokens, 0, FLEET_CAPACITY_MOST);
 	holder->held[PURSE_PROBES] += within(probes, 0, FLEET_HOSTS_MOST);
+	add_earned(holder, tokens, until);
 }
 
 /* Those who want less than a part of what is left get what they want, until none does; the others

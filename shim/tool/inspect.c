@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget inspect: will the shim reach a program, and is it loaded in a process? */
-#include "tool/inspect.h"
+#include "tool/inspect_all.h"
+#include "tool/inspect_running.h"
+#include "tool/inspect_settings.h"
 #include "tool/maps.h"
 #include "tool/program.h"
 #include "tool/processes.h"
@@ -32,29 +34,6 @@ static const char usage[] =
     "a name that only processes have: 0 if the library is loaded in all, 1 if not. 125\n"
     "for a wrong usage, or if it cannot be told.\n";
 
-int inspect_is_loaded(const char *pid)
-{
-	char file[64], *line = NULL;
-	struct mapping mapping;
-	size_t size = 0;
-	int loaded = 0, error;
-	FILE *maps;
-
-	(void)snprintf(file, sizeof(file), "/proc/%s/maps", pid);
-	maps = fopen(file, "re");
-	if (!maps)
-		return -1;
-	while (!loaded && getline(&line, &size, maps) > 0)
-		loaded = mapping_parse(line, &mapping) && mapping.kind == MAPPING_LIBRARY;
-	error = errno;
-	if (ferror(maps))
-		loaded = -1;
-	free(line);
-	(void)fclose(maps);
-	errno = error;
-	return loaded;
-}
-
 static bool is_process(const char *argument)
 {
 	char path[PATH_MAX];
@@ -81,7 +60,7 @@ static int inspect_process(const char *pid, struct reach *verdict)
 
 	(void)snprintf(exe, sizeof(exe), "/proc/%s/exe", pid);
 	n = readlink(exe, program, sizeof(program) - 1);
-	loaded = n < 0 ? -1 : inspect_is_loaded(pid);
+	loaded = n < 0 ? -1 : maps_have_library(pid);
 	if (loaded < 0) {
 		fprintf(stderr, "retrybudget: inspect: cannot look into process %s: %s\n", pid,
 		        errno == ENOENT ? "it has no program" : strerror(errno));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget inspect --all`: processes that the library could reach, and is not in. */
-#include "tool/inspect.h"
+#include "tool/inspect_all.h"
+
+#include "tool/maps.h"
 #include "tool/reach.h"
 
 #include "sys/text.h"
@@ -40,7 +42,7 @@ static void tell_of(const char *pid, struct numbers *numbers)
 	n = readlink(exe, program, sizeof(program) - 1);
 	if (n < 0 && (errno == ENOENT || errno == ESRCH))
 		return; /* a thread of the kernel, or it has ended */
-	loaded = n < 0 ? -1 : inspect_is_loaded(pid);
+	loaded = n < 0 ? -1 : maps_have_library(pid);
 	if (loaded < 0) {
 		if (errno != ENOENT && errno != ESRCH)
 			numbers->unreadable++;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Which processes run a command now, and whether the library is loaded in each. */
-#include "tool/inspect.h"
+#include "tool/inspect_running.h"
+
+#include "tool/maps.h"
 #include "tool/processes.h"
 #include "tool/program.h"
 
@@ -40,7 +42,7 @@ static bool runs(const char *pid, const char *path, const char *name)
 
 static void tell_of(const char *pid, struct running *found)
 {
-	int loaded = inspect_is_loaded(pid);
+	int loaded = maps_have_library(pid);
 
 	if (loaded < 0 && (errno == ENOENT || errno == ESRCH))
 		return; /* it has ended */

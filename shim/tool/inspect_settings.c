@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Which configuration and mode a process has: as its region says, and what it was started with,
  * which goes over the file. */
-#include "tool/inspect.h"
-#include "tool/stat.h"
+#include "tool/inspect_settings.h"
+
+#include "tool/stat_text.h"
+#include "sys/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@ static void print_environment(pid_t pid)
 	if (!all)
 		return;
 	while (getdelim(&variable, &size, '\0', all) > 0)
-		if (strncmp(variable, OURS, strlen(OURS)) == 0)
+		if (begins(variable, OURS))
 			printf("environment: %s\n", family_text(variable, size));
 	free(variable);
 	(void)fclose(all);

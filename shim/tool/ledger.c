@@ -8,6 +8,13 @@
 #define PRESS_TOP INT64_C(8192)
 #define LONG      INT64_C(1000000000) /* ms; longer is as long */
 
+/* Of a retry by a lease, where the destination takes all that comes, and where it does not: mt that
+ * an answer earns there, and that a failure takes away. */
+#define FINE      INT64_C(750)
+#define FULL_PART INT64_C(8) /* it does not where more than one of so many fails */
+#define FULL_EARN INT64_C(900)
+#define FULL_FINE INT64_C(250)
+
 /* What is counted in a purse. */
 struct measure {
 	int64_t capacity; /* counts */
@@ -65,7 +72,7 @@ static void pass_time(struct ledger *ledger, struct purse *purse, const struct m
 static void advance(struct ledger *ledger, int64_t clock)
 {
 	const int64_t gap = within(clock - ledger->clock, 0, ledger->rule.lifetime / 8);
-	const int64_t quarter = ledger->rule.lifetime / 4;
+	const int64_t quarter = ledger->rule.lifetime / 4, eighth = ledger->rule.lifetime / 8;
 
 	for (int i = 0; i < PURSES; i++) {
 		struct measure of = measure_of(&ledger->rule, i);
@@ -75,6 +82,13 @@ static void advance(struct ledger *ledger, int64_t clock)
 	if ((ledger->time + gap) / quarter != ledger->time / quarter) {
 		ledger->good /= 2;
 		ledger->bad /= 2;
+	}
+	if ((ledger->time + gap) / eighth != ledger->time / eighth) {
+		ledger->earned_before = greater(ledger->earned, 0);
+		ledger->earned = lesser(ledger->earned, 0);
+		ledger->won_before = ledger->won;
+		ledger->lost_before = ledger->lost;
+		ledger->won = ledger->lost = 0;
 	}
 	ledger->time += gap;
 	ledger->clock = clock;
@@ -91,6 +105,7 @@ static void learn(struct ledger *ledger, int64_t clock_us, int64_t heard_of)
 		ledger->born = ledger->epoch;
 	}
 	ledger->learning = ledger->time + ledger->rule.lifetime / 4 * 5;
+	ledger->earned = ledger->earned_before = 0;
 	for (int i = 0; i < PURSES; i++)
 		ledger->purse[i].free = 0;
 }
@@ -107,6 +122,54 @@ static void note_outcomes(struct ledger *ledger, const struct ledger_ask *ask)
 static int64_t hosts_that_want(const struct purse *purse)
 {
 	return greater(greater(purse->now_want, purse->wanted), 1);
+}
+
+/* Of what is taken away the oldest goes first. */
+static void take_earned(struct ledger *ledger, int64_t mt)
+{
+	const int64_t before = lesser(ledger->earned_before, mt);
+
+	ledger->earned_before -= before;
+	ledger->earned = greater(ledger->earned - (mt - before), -FLEET_DEBT);
+}
+
+static bool is_full(const struct ledger *ledger)
+{
+	const int64_t lost = ledger->lost + ledger->lost_before;
+
+	return lost * FULL_PART > lost + ledger->won + ledger->won_before;
+}
+
+/* Rule 7. */
+static void note_retries(struct ledger *ledger, const struct ledger_ask *ask)
+{
+	const int64_t won = within(ask->won, 0, LONG), lost = within(ask->lost, 0, LONG);
+	const int64_t most = greater(fleet_leased_capacity(&ledger->rule),
+	                             hosts_that_want(&ledger->purse[PURSE_TOKENS]) * FLEET_TOKEN);
+	int64_t more;
+
+	ledger->won = lesser(ledger->won + won, LONG);
+	ledger->lost = lesser(ledger->lost + lost, LONG);
+	more = is_full(ledger) ? won * FULL_EARN - lost * FULL_FINE
+	                       : fleet_earned(won * FLEET_TOKEN) - lost * FINE;
+	if (more > 0)
+		ledger->earned = greater(
+		    ledger->earned, lesser(ledger->earned + more, most - ledger->earned_before));
+	else
+		take_earned(ledger, -more);
+}
+
+/* A host's part of what answers have earned: one, or an equal one. */
+static int64_t grant_earned(struct ledger *ledger, int64_t wants)
+{
+	const int64_t all = ledger->earned + ledger->earned_before;
+	const int64_t hosts = hosts_that_want(&ledger->purse[PURSE_TOKENS]);
+	const int64_t part = greater(all / hosts, FLEET_TOKEN);
+	int64_t mt = lesser(lesser(wants, part), greater(all, 0));
+
+	mt -= mt % FLEET_TOKEN;
+	take_earned(ledger, mt);
+	return mt;
 }
 
 /* The part of a host that got something `since` ms ago, in whole ones. */
@@ -129,7 +192,8 @@ static int64_t part_of(const struct ledger *ledger, const struct purse *purse,
 	return lesser(since, LONG) * eighth >= turn * lesser(left, eighth) ? of->whole : 0;
 }
 
-static int64_t grant(struct ledger *ledger, struct ledger_host *host, int i, int64_t wants)
+static int64_t grant(struct ledger *ledger, struct ledger_host *host, int i, int64_t wants,
+                     int64_t *earned)
 {
 	const struct measure of = measure_of(&ledger->rule, i);
 	const int64_t eighth = ledger->rule.lifetime / 8;
@@ -148,12 +212,15 @@ static int64_t grant(struct ledger *ledger, struct ledger_host *host, int i, int
 	part = part_of(ledger, purse, &of, ledger->time - host->purse[i].served);
 	part = lesser(lesser(wants, part), purse->free / of.scale);
 	part -= part % of.whole;
-	if (part == 0)
-		return 0;
-	purse->free -= part * of.scale;
-	purse->ready = ledger->time;
-	host->purse[i].served = ledger->time;
-	return part;
+	if (part > 0) {
+		purse->free -= part * of.scale;
+		purse->ready = ledger->time;
+	}
+	if (i == PURSE_TOKENS)
+		*earned = grant_earned(ledger, wants - part);
+	if (part + *earned > 0)
+		host->purse[i].served = ledger->time;
+	return part + *earned;
 }
 
 /* What the host says that it holds takes the place of what it was thought to hold. */
@@ -183,13 +250,14 @@ static void serve(struct ledger *ledger, struct ledger_host *host, const struct 
 	const int64_t now = ledger->time / (ledger->rule.lifetime / 4) % LEDGER_WINDOWS;
 
 	for (int i = 0; i < PURSES; i++) {
-		int64_t held = write_down(ledger, host, ask, i, is_known);
+		int64_t held = write_down(ledger, host, ask, i, is_known), earned = 0;
 
 		if (!is_known) {
 			host->purse[i].served = ledger->time - ledger->rule.lifetime / 8;
 			host->purse[i].wanted = -1;
 		}
-		answer->grant[i] = grant(ledger, host, i, ask->wants[i]);
+		answer->grant[i] = grant(ledger, host, i, ask->wants[i], &earned);
+		answer->earned += earned;
 		ledger->purse[i].out[now] += answer->grant[i];
 		host->purse[i].out = held + answer->grant[i];
 	}
@@ -234,6 +302,8 @@ void ledger_sync(struct ledger *ledger, struct ledger_host *host, const struct l
 	answer->status = is_known && ask->number <= host->number ? LEDGER_STALE : LEDGER_GOOD;
 	if (answer->status == LEDGER_GOOD) {
 		note_outcomes(ledger, ask);
+		if (is_known && ledger->time >= ledger->learning)
+			note_retries(ledger, ask);
 		serve(ledger, host, ask, is_known, answer);
 	}
 	tell(ledger, answer);
@@ -249,6 +319,7 @@ bool ledger_set(struct ledger *ledger, const struct fleet_rule *rule)
 	if (before != 0 && before != rule->lifetime)
 		ledger->learning = greater(ledger->learning,
 		                           ledger->time + greater(before, rule->lifetime) / 4 * 5);
+	ledger->earned = ledger->earned_before = 0;
 	for (int i = 0; i < PURSES; i++) {
 		struct purse *purse = &ledger->purse[i];
 		const struct measure of = measure_of(rule, i);

@@ -21,6 +21,18 @@
  *   6. Who has no memory of this ledger, or meets a host that remembers more, learns: for the
  *      longest time that a lease may still run hosts keep what they hold, nobody gets more, and
  *      time adds nothing.
+ *   7. Answers earn. For four retries by a lease that were answered five more may go, and each
+ *      that failed takes three quarters of one away, so that their number grows: after an outage a
+ *      fleet comes back as fast as the destination answers it, and not as fast as the floor lends.
+ *      Where more than an eighth of those failed that were told of lately (in one eighth of a
+ *      lifetime, or two), the destination takes no more: for ten that were answered nine may go,
+ *      and each that failed takes a quarter of one away, so that together with what the floor
+ *      lends about as many come as it answers. They lie beside what is free, one for each host that
+ * wants some or a capacity of them at most, for two eighths of a lifetime at most, and then they
+ * are gone. An outcome is told once or, where the message is lost, never; whom the ledger does not
+ * know, or while it learns, earns nothing. So what goes beyond capacity + floor * w is at most five
+ * quarters of what was answered in the window and in a lifetime and a half before it, and of a
+ * destination that answers nothing it is nothing.
  *
  * And the shares: a host gets the lesser of what it wants and its part of what is free by the time
  * that has passed since it got something last; what others do not want raises what is free, and so
@@ -63,6 +75,11 @@ struct ledger {
 	int64_t learning;  /* until that time */
 	int64_t success;   /* time of the last that was told of; -1: none */
 	int64_t good, bad; /* outcomes lately, halved from time to time */
+	/* mt that answers earned in this eighth, and what is left of the last one's. Below 0:
+	 * failures that answers have to make good first. */
+	int64_t earned, earned_before;
+	/* Retries by a lease that were told of in this eighth, and in the last one. */
+	int64_t won, lost, won_before, lost_before;
 	struct purse purse[PURSES];
 };
 
@@ -88,6 +105,7 @@ struct ledger_ask {
 	int64_t back[PURSES]; /* it had, and gives back: it has no more of it */
 	int64_t wants[PURSES];
 	int64_t good, bad;   /* outcomes since its last request */
+	int64_t won, lost;   /* of them, retries by a lease; told once */
 	int64_t success_age; /* ms since the last success that it saw; -1: none */
 };
 
@@ -101,6 +119,7 @@ struct ledger_answer {
 	int64_t waiting;     /* hosts that want tokens, or a probe */
 	int64_t success_age; /* ms; -1: none known */
 	int64_t failing;     /* ppm of the outcomes lately; -1: there are none */
+	int64_t earned;      /* mt of the grant: no later request makes them last longer */
 };
 
 /* One request, at a clock in ms and us that may step. remembers: this server has written the

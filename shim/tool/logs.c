@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget logs: what the records of a log say in sum, and what they say of each loop. */
-#include "tool/logs.h"
-
+#include "tool/logs_entry.h"
 #include "tool/logs_files.h"
+#include "tool/logs_findings.h"
 #include "tool/logs_journal.h"
+#include "tool/logs_json.h"
 #include "tool/logs_lines.h"
 #include "tool/logs_print.h"
+#include "tool/logs_sum.h"
+#include "tool/logs_time.h"
 #include "tool/options.h"
 #include "tool/tool.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One line of a log, read as a record (retrybudget(5), RECORDS). */
-#include "tool/logs.h"
+#include "tool/logs_entry.h"
+
+#include "tool/logs_time.h"
+#include "sys/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -123,7 +126,7 @@ static const char *after_tag(const char *at, struct log_entry *entry)
 		return NULL;
 	for (tag = colon; tag > at && tag[-1] != ' ';)
 		tag--;
-	if (strncmp(tag, IDENT, strlen(IDENT)) != 0)
+	if (!begins(tag, IDENT))
 		return NULL;
 	tag += strlen(IDENT);
 	return number(tag, (size_t)(colon - 1 - tag), &entry->pid) ? colon + 2 : NULL;
@@ -141,10 +144,10 @@ bool log_entry_read(const char *line, size_t n, time_t now, struct log_entry *en
 		return false;
 	memcpy(text, line, n);
 	text[n] = '\0';
-	if (strncmp(at, "event=", strlen("event=")) != 0) {
+	if (!begins(at, "event=")) {
 		at += log_stamp(at, now, &entry->when);
 		at = *at == ':' ? NULL : after_tag(at, entry);
-		if (!at || strncmp(at, "event=", strlen("event=")) != 0)
+		if (!at || !begins(at, "event="))
 			return false;
 	}
 	return read_fields(at, entry);

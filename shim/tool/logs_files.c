@@ -2,11 +2,12 @@
 /* Files of a log: plain, gzipped, rotated. */
 #include "tool/logs_files.h"
 
-#include "tool/logs.h"
+#include "tool/logs_time.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

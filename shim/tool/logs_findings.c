@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the records of a loop say of how it was written. */
-#include "tool/logs.h"
+#include "tool/logs_findings.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* Fewer tries than these tell no rhythm. */
 #define TRIES_LEAST 5

@@ -3,6 +3,9 @@
  * without it and what it needs. */
 #include "tool/logs_journal.h"
 
+#include "sys/text.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,8 +120,7 @@ int log_journal_next(struct log_journal *journal, struct log_entry *entry, bool 
 		return more;
 	n = field(journal, "MESSAGE", text, sizeof(text));
 	/* A message with a header of its own is somebody else's. */
-	*is_record = n > 0 && strncmp(text, "event=", strlen("event=")) == 0 &&
-	             log_entry_read(text, n, 0, entry);
+	*is_record = n > 0 && begins(text, "event=") && log_entry_read(text, n, 0, entry);
 	if (!*is_record)
 		return 1;
 	if (journal->sd_journal_get_realtime_usec(journal->journal, &when) >= 0)

@@ -3,7 +3,7 @@
 #ifndef RETRYBUDGET_TOOL_LOGS_JOURNAL_H
 #define RETRYBUDGET_TOOL_LOGS_JOURNAL_H
 
-#include "tool/logs.h"
+#include "tool/logs_entry.h"
 
 /* The journal, of this machine or in a directory. NULL is success; else what went wrong. */
 struct log_journal;

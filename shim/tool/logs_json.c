@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The same as JSON: all sums as one object, or each record as a line. */
-#include "tool/logs_print.h"
+#include "tool/logs_json.h"
+
+#include "tool/logs_findings.h"
+#include "tool/logs_site.h"
+#include "tool/logs_time.h"
 
 #ifdef WITHOUT_JANSSON
 
@@ -22,17 +26,12 @@ bool log_json_entry(FILE *out, const struct log_entry *entry)
 
 #else
 
-#include <jansson.h>
+#include "tool/json_put.h"
 
-static void put(json_t *object, const char *key, int64_t value)
-{
-	json_object_set_new(object, key, json_integer(value));
-}
-
-static void put_text(json_t *object, const char *key, const char *text)
+static void put_known(json_t *object, const char *key, const char *text)
 {
 	if (text[0])
-		json_object_set_new(object, key, json_string(text));
+		put_text(object, key, text);
 }
 
 /* In seconds since 1970. */
@@ -63,7 +62,7 @@ static json_t *table_json(const struct log_rows *table, const char *key)
 	for (size_t i = 0; i < table->count; i++) {
 		json_t *object = json_object();
 
-		put_text(object, key, table->rows[i]->key);
+		put_known(object, key, table->rows[i]->key);
 		put_row(object, table->rows[i]);
 		json_array_append_new(array, object);
 	}
@@ -76,11 +75,11 @@ static json_t *loop_json(const struct log_loop *loop, const char *directory)
 	size_t count = log_findings(loop, findings);
 	json_t *object = json_object(), *array = json_array();
 
-	put_text(object, "program", loop->program);
-	put_text(object, "destination", loop->destination);
-	put_text(object, "class", loop->class);
-	put_text(object, "site", loop->site);
-	put_text(object, "function", log_site_name(loop->site, directory));
+	put_known(object, "program", loop->program);
+	put_known(object, "destination", loop->destination);
+	put_known(object, "class", loop->class);
+	put_known(object, "site", loop->site);
+	put_known(object, "function", log_site_name(loop->site, directory));
 	put(object, "retries_in_a_row", loop->in_a_row);
 	if (loop->tries > 0)
 		json_object_set_new(object, "ms_per_try",
@@ -89,8 +88,8 @@ static json_t *loop_json(const struct log_loop *loop, const char *directory)
 	for (size_t i = 0; i < count; i++) {
 		json_t *finding = json_object();
 
-		put_text(finding, "name", findings[i].name);
-		put_text(finding, "text", findings[i].text);
+		put_known(finding, "name", findings[i].name);
+		put_known(finding, "text", findings[i].text);
 		json_array_append_new(array, finding);
 	}
 	json_object_set_new(object, "findings", array);
@@ -131,14 +130,14 @@ bool log_json_entry(FILE *out, const struct log_entry *entry)
 
 	put_time(object, "time", entry->when);
 	put(object, "pid", entry->pid);
-	put_text(object, "event", entry->event);
-	put_text(object, "program", entry->program);
-	put_text(object, "destination", entry->destination);
-	put_text(object, "policy", entry->policy);
-	put_text(object, "class", entry->class);
-	put_text(object, "why", entry->why);
-	put_text(object, "error", entry->error);
-	put_text(object, "site", entry->site);
+	put_known(object, "event", entry->event);
+	put_known(object, "program", entry->program);
+	put_known(object, "destination", entry->destination);
+	put_known(object, "policy", entry->policy);
+	put_known(object, "class", entry->class);
+	put_known(object, "why", entry->why);
+	put_known(object, "error", entry->error);
+	put_known(object, "site", entry->site);
 	put(object, "retry", entry->retry);
 	put(object, "attempts", entry->attempts);
 	put(object, "throttled", entry->throttled);

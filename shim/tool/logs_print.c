@@ -2,6 +2,9 @@
 /* Sums, loops and records as people read them. */
 #include "tool/logs_print.h"
 
+#include "tool/logs_site.h"
+#include "tool/logs_time.h"
+
 #include <inttypes.h>
 #include <string.h>
 

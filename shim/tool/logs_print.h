@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums, records and findings, for people and as JSON. */
+/* Sums, records and findings, for people. */
 #ifndef RETRYBUDGET_TOOL_LOGS_PRINT_H
 #define RETRYBUDGET_TOOL_LOGS_PRINT_H
 
-#include "tool/logs.h"
+#include "tool/logs_findings.h"
 
 #include <stdio.h>
 
@@ -12,9 +12,5 @@
 void log_print_sums(FILE *out, const struct log_sums *sums, unsigned tables, const char *directory);
 void log_print_entry(FILE *out, const struct log_entry *entry);
 void log_print_finding(FILE *out, const struct log_loop *loop, const struct log_finding *finding);
-
-/* The same as JSON. False: built without jansson. */
-bool log_json_sums(FILE *out, const struct log_sums *sums, unsigned tables, const char *directory);
-bool log_json_entry(FILE *out, const struct log_entry *entry);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The name of the function that a call site lies in, from the symbols of the file, through libelf.
  */
-#include "tool/logs.h"
+#include "tool/logs_site.h"
 
 #include "tool/program.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

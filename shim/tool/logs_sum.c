@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a log says in sum, by destination, program, call site and hour, and of each loop. */
-#include "tool/logs.h"
+#include "tool/logs_sum.h"
+
+#include "sys/arithmetic.h"
+#include "tool/logs_time.h"
 
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +17,6 @@
 #define OTHER    "(others)"
 
 const char *const log_table_names[LOG_TABLES] = { "destination", "program", "site", "hour" };
-
-static void add(int64_t *sum, int64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = INT64_MAX;
-}
 
 static int by_key(const void *a, const void *b)
 {
@@ -60,12 +58,12 @@ static void count(struct log_row *row, const struct log_entry *entry)
 	if (!row)
 		return;
 	row->records++;
-	add(&row->attempts, entry->attempts);
-	add(is_event(entry, "would-throttle") ? &row->would : &row->throttled, entry->throttled);
-	add(&row->refused, entry->refused);
-	add(&row->parked, entry->parked);
-	add(&row->held, entry->held);
-	add(&row->waited_ms, entry->waited_ms);
+	add_to(&row->attempts, entry->attempts);
+	add_to(is_event(entry, "would-throttle") ? &row->would : &row->throttled, entry->throttled);
+	add_to(&row->refused, entry->refused);
+	add_to(&row->parked, entry->parked);
+	add_to(&row->held, entry->held);
+	add_to(&row->waited_ms, entry->waited_ms);
 	row->exhausted += is_event(entry, "exhausted");
 	row->recovered += is_event(entry, "recovered");
 }
@@ -143,11 +141,11 @@ static void count_in_a_row(struct log_loop *loop, const struct log_entry *entry,
 	int64_t sum;
 
 	if (!is_event(entry, "would-throttle")) {
-		add(&loop->processes[i].denied, entry->refused);
-		add(&loop->processes[i].denied, entry->parked);
+		add_to(&loop->processes[i].denied, entry->refused);
+		add_to(&loop->processes[i].denied, entry->parked);
 	}
 	sum = loop->processes[i].denied;
-	add(&sum, entry->retry);
+	add_to(&sum, entry->retry);
 	if (sum > loop->in_a_row)
 		loop->in_a_row = sum;
 }
@@ -177,9 +175,10 @@ static void count_pace(struct log_loop *loop, const struct log_entry *entry, siz
 	loop->processes[i].since_ms = entry->since_ms;
 	if (ms < 0)
 		return;
-	add(&ours, entry->parked < INT64_MAX / PARKED_MS ? entry->parked * PARKED_MS : INT64_MAX);
-	add(&loop->tries, entry->attempts);
-	add(&loop->own_ms, ms > ours ? ms - ours : 0);
+	add_to(&ours,
+	       entry->parked < INT64_MAX / PARKED_MS ? entry->parked * PARKED_MS : INT64_MAX);
+	add_to(&loop->tries, entry->attempts);
+	add_to(&loop->own_ms, ms > ours ? ms - ours : 0);
 }
 
 static void copy_text(char *out, size_t size, const char *text)
@@ -253,8 +252,8 @@ static int most_first(const struct log_row *one, const struct log_row *other)
 {
 	int64_t a = one->throttled, b = other->throttled;
 
-	add(&a, one->would);
-	add(&b, other->would);
+	add_to(&a, one->would);
+	add_to(&b, other->would);
 	if (a != b)
 		return a < b ? 1 : -1;
 	if (one->attempts != other->attempts)

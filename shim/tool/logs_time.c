@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments: time stamps of syslog, and what people write after --since. */
-#include "tool/logs.h"
+#include "tool/logs_time.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

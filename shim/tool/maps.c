@@ -5,6 +5,7 @@
 #include "region/segment.h"
 #include "tool/library.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,4 +97,27 @@ bool mapping_parse(const char *line, struct mapping *mapping)
 	if (offset != 0 && mapping->kind != MAPPING_LIBRARY)
 		mapping->kind = MAPPING_OTHER;
 	return true;
+}
+
+int maps_have_library(const char *pid)
+{
+	char file[64], *line = NULL;
+	struct mapping mapping;
+	size_t size = 0;
+	int loaded = 0, error;
+	FILE *maps;
+
+	(void)snprintf(file, sizeof(file), "/proc/%s/maps", pid);
+	maps = fopen(file, "re");
+	if (!maps)
+		return -1;
+	while (!loaded && getline(&line, &size, maps) > 0)
+		loaded = mapping_parse(line, &mapping) && mapping.kind == MAPPING_LIBRARY;
+	error = errno;
+	if (ferror(maps))
+		loaded = -1;
+	free(line);
+	(void)fclose(maps);
+	errno = error;
+	return loaded;
 }

@@ -30,4 +30,8 @@ struct mapping {
  * it likes. */
 bool mapping_parse(const char *line, struct mapping *mapping);
 
+/* 1 if the library is mapped into a process (its number, in digits), 0 if not, -1 with errno if
+ * that cannot be told. Allocates: for the command alone. */
+int maps_have_library(const char *pid);
+
 #endif

@@ -17,6 +17,9 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
+#define STATE_FIELD   3 /* of /proc/PID/stat, from 1 */
+#define THREADS_FIELD 20
+
 static int open_below(pid_t pid, const char *file)
 {
 	char path[64];
@@ -75,7 +78,14 @@ bool process_lives(const struct process *process)
 	if (process_read(process->pid, "stat", state, sizeof(state)) <= 0)
 		return false;
 	end = strrchr(state, ')');
-	return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+	if (!end || end[1] != ' ' || end[2] == 'X')
+		return false;
+	if (end[2] != 'Z')
+		return true;
+	/* What ended may be the thread of main() alone. */
+	for (int field = STATE_FIELD; field < THREADS_FIELD && end; field++)
+		end = strchr(end + 2, ' ');
+	return end && strtol(end, NULL, 10) > 1;
 }
 
 static void read_line_of(struct process *process, const char *line, bool *loaded)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget run: starts a program under the shim, or says in one sentence why that is no use. */
 #include "config/config.h"
+#include "config/read.h"
 #include "sys/inject_text.h"
 #include "tool/library.h"
 #include "tool/options.h"
 #include "tool/reach.h"
 #include "tool/run_and_tell.h"
 #include "tool/settings.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "tool/library.h"
 #include "tool/reach.h"
-#include "tool/stat.h"
+#include "tool/stat_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts that are made from the key table: the sample file, and the key list of the manual. */
+#include "tool/sample.h"
+
 #include "config/keys.h"
 #include "config/value.h"
-#include "tool/tool.h"
 
 #include <string.h>
 

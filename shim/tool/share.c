@@ -3,8 +3,13 @@
 #include "tool/family.h"
 #include "tool/options.h"
 #include "tool/share_files.h"
+#include "tool/share_json.h"
+#include "tool/share_name.h"
 #include "tool/share_reset.h"
+#include "tool/share_users.h"
 #include "tool/stat.h"
+#include "tool/stat_lease.h"
+#include "tool/stat_text.h"
 #include "tool/tool.h"
 
 #include <errno.h>
@@ -16,15 +21,15 @@
 #define SHOWN 8 /* processes by name */
 
 static const char usage[] =
-    "usage: retrybudget share ls\n"
-    "       retrybudget share show SHARE\n"
+    "usage: retrybudget share ls [--json]\n"
+    "       retrybudget share show [--json] SHARE\n"
     "       retrybudget share reset SHARE [DEST]\n"
     "       retrybudget share rm [--force] SHARE\n"
     "\n"
     "Budgets of scope user and host, which all processes with the same share name have in\n"
     "common: lists them; shows what one holds; fills its budgets and forgets what has failed,\n"
-    "of one destination or of all; removes it. SHARE is a NAME, or OWNER/NAME as ls\n"
-    "prints it.\n"
+    "of one destination or of all; removes it. SHARE is a NAME, or OWNER/NAME as ls prints it;\n"
+    "one of another network namespace ends in + and the number of that.\n"
     "\n";
 
 static const char after[] = "\n"
@@ -37,7 +42,7 @@ static const char after[] = "\n"
 
 struct command {
 	const char *act, *share, *destination;
-	bool force;
+	bool force, json;
 	struct shares found;
 	struct processes processes;
 };
@@ -45,24 +50,6 @@ struct command {
 static int say_usage(FILE *out)
 {
 	return options_usage("share", usage, after, out);
-}
-
-static bool maps(const struct process *process, const struct share *share)
-{
-	for (int i = 0; i < process->region_count; i++)
-		if (process->regions[i].kind == MAPPING_SHARED && share->segment >= 0 &&
-		    process->regions[i].inode == (uint64_t)share->segment)
-			return true;
-	return false;
-}
-
-static size_t users_of(const struct command *command, const struct share *share)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < command->processes.count; i++)
-		count += maps(&command->processes.list[i], share);
-	return count;
 }
 
 static void take(const struct share *share, struct snapshot *snapshot)
@@ -80,19 +67,26 @@ static void take(const struct share *share, struct snapshot *snapshot)
 
 static int64_t throttled(const struct tally *tally)
 {
-	int64_t refused = LOAD(tally->refused), sum;
+	int64_t sum = 0;
 
-	return __builtin_add_overflow(refused, LOAD(tally->held), &sum) ? INT64_MAX : sum;
+	add_to(&sum, LOAD(tally->refused));
+	add_to(&sum, LOAD(tally->held));
+	return sum;
 }
 
 static void list_one(const struct command *command, const struct share *share)
 {
+	const size_t count = share_users(share, &command->processes);
 	struct snapshot snapshot;
-	char label[128];
+	char label[SHARE_LABEL];
 
 	take(share, &snapshot);
-	(void)snprintf(label, sizeof(label), "%s/%s", share->owner, share->name);
-	printf("%-24s %6c %9zu ", label, share->layout, users_of(command, share));
+	if (command->json) {
+		share_json_add(share, &snapshot, &command->processes, count, false);
+		return;
+	}
+	share_label(share, label);
+	printf("%-24s %6c %9zu ", label, share->layout, count);
 	if (snapshot.state == SNAPSHOT_GOOD)
 		printf("%12d %10" PRId64 " %10" PRId64 " %10" PRId64 "\n", snapshot.slot_count,
 		       LOAD(snapshot.region->tally.attempts),
@@ -102,46 +96,66 @@ static void list_one(const struct command *command, const struct share *share)
 		printf("%s\n", share_sentence(&snapshot));
 }
 
+static void tell_closed(const struct command *command)
+{
+	size_t count = command->found.closed;
+
+	if (count > 0)
+		fprintf(stderr,
+		        "retrybudget: share: the shares of %zu other user%s may not be looked at: "
+		        "root can\n",
+		        count, count == 1 ? "" : "s");
+}
+
 static int list(const struct command *command)
 {
-	printf("%-24s %6s %9s %12s %10s %10s %10s\n", "SHARE", "LAYOUT", "PROCESSES",
-	       "DESTINATIONS", "ATTEMPTS", "FAILED", "THROTTLED");
+	if (command->json)
+		share_json_begin();
+	else
+		printf("%-24s %6s %9s %12s %10s %10s %10s\n", "SHARE", "LAYOUT", "PROCESSES",
+		       "DESTINATIONS", "ATTEMPTS", "FAILED", "THROTTLED");
 	for (size_t i = 0; i < command->found.count; i++)
 		list_one(command, &command->found.list[i]);
-	if (command->found.closed > 0)
-		fprintf(stderr,
-		        "retrybudget: share: shares of %zu other users were not looked at\n",
-		        command->found.closed);
+	if (command->json)
+		return share_json_end(command->found.closed) ? 0 : 1;
+	tell_closed(command);
 	return fflush(stdout) ? 1 : 0;
 }
 
 static void print_users(const struct command *command, const struct share *share)
 {
-	size_t shown = 0, count = users_of(command, share);
+	size_t shown = 0, count = share_users(share, &command->processes);
 
 	printf("processes: %zu", count);
 	for (size_t i = 0; i < command->processes.count && shown < SHOWN; i++) {
 		const struct process *one = &command->processes.list[i];
 
-		if (!maps(one, share))
+		if (!share_is_mapped(share, one))
 			continue;
 		printf("%s%s[%d]", shown++ ? ", " : ": ", family_text(one->name, sizeof(one->name)),
 		       (int)one->pid);
 	}
-	puts(count > shown ? ", ..." : "");
+	puts(shown > 0 && count > shown ? ", ..." : "");
 }
 
 static int show(const struct command *command, const struct share *share)
 {
 	struct snapshot snapshot;
+	char label[SHARE_LABEL];
 
 	take(share, &snapshot);
+	if (command->json)
+		share_json_add(share, &snapshot, &command->processes,
+		               share_users(share, &command->processes), true);
 	if (snapshot.state != SNAPSHOT_GOOD) {
 		fprintf(stderr, "retrybudget: share: %s %s\n", share->path,
 		        share_sentence(&snapshot));
 		return 1;
 	}
-	printf("%s/%s: %s, layout %c\n", share->owner, share->name, share->path, share->layout);
+	if (command->json)
+		return 0;
+	share_label(share, label);
+	printf("%s: %s, layout %c\n", label, share->path, share->layout);
 	print_users(command, share);
 	printf("tokens of the share as a whole: %s\n\n", stat_level(&snapshot.region->process));
 	printf("%-30s %9s %7s %-11s %9s %8s %9s %8s %9s\n", "DESTINATION", "TOKENS", "STREAK",
@@ -152,10 +166,10 @@ static int show(const struct command *command, const struct share *share)
 
 		printf("%-30s %9s %7" PRId64 " %-11s %9" PRId64 " %8" PRId64 " %9" PRId64
 		       " %8" PRId64 " %9" PRId64 "\n",
-		       family_text(one->name, REGION_NAME), stat_budget(one),
-		       streak > 0 ? streak : 0, stat_last(one), LOAD(one->tally.attempts),
-		       LOAD(one->tally.retries), stat_sum(one->tally.answered, 2),
-		       stat_sum(one->tally.failed, 2), throttled(&one->tally));
+		       family_text(one->name, REGION_NAME), stat_budget(one), greater(streak, 0),
+		       stat_last(one), LOAD(one->tally.attempts), LOAD(one->tally.retries),
+		       stat_sum(one->tally.answered, 2), stat_sum(one->tally.failed, 2),
+		       throttled(&one->tally));
 	}
 	return fflush(stdout) ? 1 : 0;
 }
@@ -165,8 +179,10 @@ static int reset(const struct command *command, const struct share *share)
 	struct region_file file;
 	struct snapshot failed = { .state = share_open(share, true, &file) };
 	const char *why = NULL;
+	char label[SHARE_LABEL];
 	int cleared;
 
+	share_label(share, label);
 	if (failed.state == SNAPSHOT_DENIED) {
 		fprintf(stderr, "retrybudget: share: %s: only its owner and root may change it\n",
 		        share->path);
@@ -184,30 +200,28 @@ static int reset(const struct command *command, const struct share *share)
 		return 1;
 	}
 	if (command->destination && cleared == 0) {
-		fprintf(
-		    stderr,
-		    "retrybudget: share: %s/%s has no destination '%s'; 'retrybudget share show "
-		    "%s/%s' lists them\n",
-		    share->owner, share->name, command->destination, share->owner, share->name);
+		fprintf(stderr,
+		        "retrybudget: share: %s has no destination '%s'; 'retrybudget share show "
+		        "%s' lists them\n",
+		        label, command->destination, label);
 		return 1;
 	}
-	printf("%s/%s: budgets of %d destination%s are full, and nothing has failed\n",
-	       share->owner, share->name, cleared, cleared == 1 ? "" : "s");
+	printf("%s: budgets of %d destination%s are full, and nothing has failed\n", label, cleared,
+	       cleared == 1 ? "" : "s");
 	return fflush(stdout) ? 1 : 0;
 }
 
 static int rm(const struct command *command, const struct share *share)
 {
-	size_t count = users_of(command, share), attached = share_attached(share);
+	size_t count = share_users(share, &command->processes);
+	char label[SHARE_LABEL];
 
-	if (count < attached) /* of other users, or in a namespace that we do not see */
-		count = attached;
-
+	share_label(share, label);
 	if (count > 0 && !command->force) {
 		fprintf(stderr,
-		        "retrybudget: share: %zu processes use %s/%s: stop them first, or give "
-		        "--force, and they keep it among themselves\n",
-		        count, share->owner, share->name);
+		        "retrybudget: share: %zu process%s %s: stop %s first, or give --force, "
+		        "to let what runs go on with it\n",
+		        count, count == 1 ? " uses" : "es use", label, count == 1 ? "it" : "them");
 		return 1;
 	}
 	if (!share_remove(share)) {
@@ -218,12 +232,10 @@ static int rm(const struct command *command, const struct share *share)
 	return fflush(stdout) ? 1 : 0;
 }
 
-static int carry_out(struct command *command,
-                     int (*act)(const struct command *, const struct share *))
+/* 0 if its word means some share, of one owner; else the exit status, and why on stderr. */
+static int choose(const struct command *command)
 {
 	const char *owner = NULL;
-	int result = 0;
-	bool any = false;
 
 	for (size_t i = 0; command->found.list && i < command->found.count; i++) {
 		const struct share *one = &command->found.list[i];
@@ -234,24 +246,40 @@ static int carry_out(struct command *command,
 			fprintf(
 			    stderr,
 			    "retrybudget: share: %s and %s both have one of that name: say %s/%s\n",
-			    owner, one->owner, owner, one->name);
+			    owner, one->owner, owner, command->share);
 			return EXIT_USAGE;
 		}
 		owner = one->owner;
 	}
+	if (owner)
+		return 0;
+	fprintf(stderr, "retrybudget: share: no share '%s'; 'retrybudget share ls' lists them\n",
+	        command->share);
+	tell_closed(command);
+	return 1;
+}
+
+static int carry_out(struct command *command,
+                     int (*act)(const struct command *, const struct share *))
+{
+	int result = choose(command);
+	bool first = true;
+
+	if (result)
+		return result;
+	if (command->json)
+		share_json_begin();
 	for (size_t i = 0; command->found.list && i < command->found.count; i++) {
 		if (!share_is(&command->found.list[i], command->share))
 			continue;
-		if (any)
+		if (!first && !command->json)
 			putchar('\n');
-		any = true;
+		first = false;
 		result |= act(command, &command->found.list[i]);
 	}
-	if (any)
-		return result;
-	fprintf(stderr, "retrybudget: share: no share '%s'; 'retrybudget share ls' lists them\n",
-	        command->share);
-	return 1;
+	if (command->json && !share_json_end(command->found.closed))
+		result = 1;
+	return result;
 }
 
 static int look_and_do(struct command *command)
@@ -293,17 +321,25 @@ int cmd_share(int argc, char **argv)
 	while ((letter = getopt_long(argc, argv, "fh", list, NULL)) != -1) {
 		if (letter == 'h')
 			return say_usage(stdout);
-		if (letter != 'f')
+		if (letter == 'f')
+			command.force = true;
+		else if (letter == OPTION_JSON)
+			command.json = true;
+		else
 			return say_usage(stderr);
-		command.force = true;
 	}
 	words = argc - optind - 1;
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
 		if (words >= acts[i].least && words <= acts[i].most &&
 		    strcmp(argv[optind], acts[i].act) == 0)
 			command.act = acts[i].act;
-	if (!command.act || (command.force && strcmp(command.act, "rm") != 0))
+	if (!command.act || (command.force && strcmp(command.act, "rm") != 0) ||
+	    (command.json && strcmp(command.act, "ls") != 0 && strcmp(command.act, "show") != 0))
 		return say_usage(stderr);
+	if (command.json && !share_json_built()) {
+		fputs("retrybudget: share: built without jansson, hence without --json\n", stderr);
+		return EXIT_USAGE;
+	}
 	command.share = words > 0 ? argv[optind + 1] : NULL;
 	command.destination = words > 1 ? argv[optind + 2] : NULL;
 	return look_and_do(&command);

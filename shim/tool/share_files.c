@@ -2,8 +2,8 @@
 /* Finding the files of shares, and reading who made them. */
 #include "tool/share_files.h"
 
-#include "config/scope.h"
 #include "region/shared.h"
+#include "tool/share_name.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -46,30 +46,6 @@ static bool owner_of(const char *directory, struct share *share)
 	                 (int)sizeof(share->owner))
 		(void)snprintf(share->owner, sizeof(share->owner), "%lu", number);
 	return true;
-}
-
-/* "NAME-vN", and what our own IPC namespace adds. False: it is of another, or no name of a share.
- */
-static bool name_of(const char *file, struct share *share)
-{
-	static char ours[SHARE_FILE];
-	const char *plus = strchr(file, '+'), *added;
-	size_t n = plus ? (size_t)(plus - file) : strlen(file);
-
-	if (!*ours && !share_file_name("x", ours))
-		return false;
-	added = strchr(ours, '+');
-	if (strcmp(plus ? plus : "", added ? added : "") != 0)
-		return false;
-	if (n < sizeof("x-v1") - 1 || n - 3 >= sizeof(share->name) ||
-	    memcmp(file + n - 3, "-v", 2) != 0)
-		return false;
-	share->layout = file[n - 1];
-	if (share->layout < '0' || share->layout > 'z')
-		return false;
-	memcpy(share->name, file, n - 3);
-	share->name[n - 3] = '\0';
-	return share_name_valid(share->name);
 }
 
 /* Whose link it is, must have made the segment: in a share of the host a member of its group may
@@ -117,9 +93,10 @@ static bool look_into(int directory, const struct share *owner, const char *path
 	while (room && (one = readdir(list))) {
 		struct share share = *owner;
 
-		if (!name_of(one->d_name, &share) || !read_link(dirfd(list), one->d_name, &share))
+		if (!share_name_read(one->d_name, &share) ||
+		    !read_link(dirfd(list), one->d_name, &share))
 			continue;
-		(void)snprintf(share.path, sizeof(share.path), "%.64s/%.80s", path, one->d_name);
+		(void)snprintf(share.path, sizeof(share.path), "%.64s/%.110s", path, one->d_name);
 		room = add(found, &share);
 	}
 	closedir(list);
@@ -155,6 +132,10 @@ static int by_owner_and_name(const void *a, const void *b)
 
 	if (order == 0)
 		order = strcmp(one->name, other->name);
+	if (order == 0)
+		order = one->is_elsewhere - other->is_elsewhere;
+	if (order == 0 && one->network != other->network)
+		order = one->network < other->network ? -1 : 1;
 	return order ? order : one->layout - other->layout;
 }
 
@@ -185,21 +166,6 @@ void shares_free(struct shares *found)
 {
 	free(found->list);
 	*found = (struct shares) { 0 };
-}
-
-bool share_is(const struct share *share, const char *word)
-{
-	const char *slash = strchr(word, '/');
-	char number[16];
-	size_t n;
-
-	if (!slash)
-		return strcmp(share->name, word) == 0;
-	n = (size_t)(slash - word);
-	(void)snprintf(number, sizeof(number), "%u", share->user);
-	return strcmp(share->name, slash + 1) == 0 &&
-	       ((strlen(share->owner) == n && memcmp(share->owner, word, n) == 0) ||
-	        (!share->is_host && strlen(number) == n && memcmp(number, word, n) == 0));
 }
 
 enum snapshot_state share_open(const struct share *share, bool for_writing,

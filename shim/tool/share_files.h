@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The shares of this machine, by their names: /dev/shm/retrybudget-UID/NAME-vN of a user, and
- * /dev/shm/retrybudget/NAME-vN of the whole machine, links whose text says which System V segment
- * it is (region/shared.h). Whoever owns such a directory may put anything into it: only what its
- * owner made is believed, and nothing there is opened.
+ * The shares of this machine, by their names: links in /dev/shm/retrybudget-UID of a user, and in
+ * /dev/shm/retrybudget of the whole machine, whose text says which System V segment it is
+ * (region/shared.h). Whoever owns such a directory may put anything into it: only what its owner
+ * made is believed, and nothing there is opened.
  */
 #ifndef RETRYBUDGET_TOOL_SHARE_FILES_H
 #define RETRYBUDGET_TOOL_SHARE_FILES_H
@@ -11,6 +11,7 @@
 #include "tool/snapshot.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define SHARES_IN "/dev/shm"
@@ -19,11 +20,13 @@ struct share {
 	char owner[33]; /* "host", or the user's name or number */
 	char name[64];  /* of the share, without its layout */
 	char layout;    /* of the library that made it */
-	char path[160];
+	char path[180];
 	bool is_host;
-	uid_t user;  /* who must own it */
-	uid_t maker; /* of the link, and of the segment */
-	int segment; /* its number; -1: the link says none */
+	bool is_elsewhere; /* in another network namespace than ours */
+	uint64_t network;  /* its number; SHARE_SPACE_UNKNOWN: its programs could not tell */
+	uid_t user;        /* who must own it */
+	uid_t maker;       /* of the link, and of the segment */
+	int segment;       /* its number; -1: the link says none */
 	int64_t nonce;
 };
 
@@ -38,9 +41,6 @@ struct shares {
 bool shares_find(const char *base, struct shares *found);
 
 void shares_free(struct shares *found);
-
-/* True if a word means this one: NAME, or OWNER/NAME with the owner's name or number. */
-bool share_is(const struct share *share, const char *word);
 
 /* Opens the region of the one that was found. SNAPSHOT_GOOD, or why not. */
 enum snapshot_state share_open(const struct share *share, bool for_writing,

@@ -7,7 +7,10 @@
 #include "config/value.h"
 #include "config/value_words.h"
 #include "tool/options.h"
+#include "tool/sample.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
+#include "sys/text.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -182,14 +185,14 @@ static bool read_target(char *dest, struct target *target, uint8_t address[16])
 	char *host = dest, *colon = strrchr(dest, ':'), *end;
 	unsigned long port;
 
-	if (strncmp(dest, "udp:", 4) == 0) { /* as records show it; patterns do without */
+	if (begins(dest, "udp:")) { /* as records show it; patterns do without */
 		dest += 4;
 		host += 4;
 		if (colon < host)
 			return false;
 	}
 	target->name = dest;
-	if (strncmp(dest, "unix:", 5) == 0 || strncmp(dest, "dns:", 4) == 0)
+	if (begins(dest, "unix:") || begins(dest, "dns:"))
 		return strchr(dest, ':')[1] != '\0';
 	if (!colon || colon == dest || colon[1] < '0' || colon[1] > '9')
 		return false;
@@ -281,7 +284,7 @@ static int load(void)
 
 static bool is_file(const char *argument)
 {
-	if (strncmp(argument, "unix:", 5) == 0 || strncmp(argument, "dns:", 4) == 0)
+	if (begins(argument, "unix:") || begins(argument, "dns:"))
 		return false;
 	return strchr(argument, '/') || access(argument, F_OK) == 0;
 }

@@ -2,6 +2,7 @@
 /* Cells: made, and dealt out to threads one by one. */
 #include "tool/sim_cells.h"
 
+#include "tool/sim_fits.h"
 #include "tool/sim_fleet.h"
 #include "tool/sim_run.h"
 
@@ -50,13 +51,15 @@ static bool gather(struct sim_settings *all, struct sim_scenario *scenario,
                    const struct sim_file *file, const struct sim_settings *variant,
                    const struct sim_settings *more, struct text *why)
 {
+	int line;
+
 	*all = file->settings;
 	*scenario = file->scenario;
 	if (!add_settings(all, variant, why) || !add_settings(all, more, why) ||
 	    sim_settings_apply(all, scenario, why))
 		return false;
 	why->used = 0;
-	return sim_scenario_fits(scenario, why);
+	return sim_scenario_fits(scenario, &line, why);
 }
 
 bool sim_cell_make(struct sim_cell *cell, const struct sim_file *file,

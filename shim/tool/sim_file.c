@@ -6,6 +6,7 @@
 #include "tool/sim_file.h"
 
 #include "config/value.h"
+#include "tool/sim_fits.h"
 #include "tool/sim_tally.h"
 
 #include <errno.h>
@@ -27,7 +28,10 @@ static void complain(struct reader *reader, const char *message)
 {
 	reader->mistakes++;
 	reader->told = reader->line;
-	fprintf(reader->err, "%s:%d: %s\n", reader->path, reader->line, message);
+	if (reader->line > 0)
+		fprintf(reader->err, "%s:%d: %s\n", reader->path, reader->line, message);
+	else /* what is missing stands in no line */
+		fprintf(reader->err, "%s: %s\n", reader->path, message);
 }
 
 static enum sim_section kind_of(const char *word, size_t n)
@@ -62,6 +66,14 @@ static struct sim_variant *variant_named(struct sim_file *file, const char *name
 	return variant;
 }
 
+static void note_line(struct sim_scenario *scenario, enum sim_section kind, int line)
+{
+	if (kind == SIM_SECTION_SCENARIO)
+		scenario->line = line;
+	else if (kind == SIM_SECTION_FLEET)
+		scenario->fleet_line = line;
+}
+
 /* A line with a section's name: inih tells its handler of those only that have a key. */
 static void begin_section(struct reader *reader, const char *line)
 {
@@ -77,12 +89,13 @@ static void begin_section(struct reader *reader, const char *line)
 	kind = kind_of(section, n);
 	if (kind == SIM_SECTION_FLEET)
 		reader->file->fleet_line = reader->line;
+	note_line(&reader->file->scenario, kind, reader->line);
 	if (kind == SIM_SECTION_COUNT || kind < SIM_SECTION_CLIENTS)
 		return;
 	text_start(&why, message, sizeof(message));
 	if (strchr(label, '.'))
 		complain(reader, "a label has no '.'; rename it");
-	else if (!sim_add(&reader->file->scenario, kind, label, &why))
+	else if (!sim_add(&reader->file->scenario, kind, label, reader->line, &why))
 		complain(reader, message);
 }
 
@@ -213,6 +226,7 @@ static void try_variants(struct reader *reader)
 	struct sim_scenario *scenario = &reader->file->tried;
 	char message[256];
 	struct text why;
+	int line;
 
 	for (int i = 0; i < reader->file->variant_count; i++) {
 		const struct sim_variant *variant = &reader->file->variants[i];
@@ -223,7 +237,7 @@ static void try_variants(struct reader *reader)
 		bad = sim_settings_apply(&variant->settings, scenario, &why);
 		if (!bad)
 			text_start(&why, message, sizeof(message));
-		if (!bad && sim_scenario_fits(scenario, &why))
+		if (!bad && sim_scenario_fits(scenario, &line, &why))
 			continue;
 		reader->mistakes++;
 		fprintf(reader->err, "%s:%d: [variant %s]: %s\n", reader->path,
@@ -294,10 +308,8 @@ bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
 		complain(&reader, "expected 'key = value', '[section]' or a comment");
 	}
 	text_start(&why, message, sizeof(message));
-	if (reader.mistakes == 0 && !sim_scenario_fits(&file->scenario, &why)) {
-		reader.mistakes++;
-		fprintf(err, "%s: %s\n", path, message);
-	}
+	if (reader.mistakes == 0 && !sim_scenario_fits(&file->scenario, &reader.line, &why))
+		complain(&reader, message);
 	if (reader.mistakes == 0) {
 		try_variants(&reader);
 		try_expectations(&reader);

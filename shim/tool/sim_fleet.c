@@ -64,12 +64,12 @@ static void lend(struct sim_world *world, struct sim_agent *agent, int64_t now)
 	struct lease_grant grant;
 	bool lives;
 
-	holder_expire(&agent->asker.holder, now);
+	asker_expire(&agent->asker, now);
 	lives =
 	    now < holder->until && (agent->is_good || holder->held[PURSE_TOKENS] >= FLEET_TOKEN ||
 	                            holder->held[PURSE_PROBES] > 0);
 	grant = (struct lease_grant) { .generation = holder->generation,
-		                       .until = lives ? holder->until : now,
+		                       .until = lives ? holder_until(holder) : now,
 		                       .tokens = holder->held[PURSE_TOKENS],
 		                       .probes = holder->held[PURSE_PROBES],
 		                       .news_at = asker->news_at,
@@ -105,15 +105,16 @@ static void look(struct sim_world *world, uint32_t place, int64_t now)
 	agent->looked_at = at;
 	agent->turn++;
 	asker_note(asker, &seen, at);
-	if (asker->holder.asked && at - asker->holder.asked >= greater(2 * rule->sync, NS_PER_S))
+	if (asker->holder.asked_at &&
+	    at - asker->holder.asked_at >= greater(2 * rule->sync, NS_PER_S))
 		holder_lose(&asker->holder);
-	if (!asker->holder.asked &&
+	if (!asker->holder.asked_at &&
 	    asker_is_due(asker, agent->is_good, world->fleet->rule.lifetime * NS_PER_MS, at)) {
 		asker_ask(asker, seen.waiting, at, &agent->ask);
 		put_on_way(world, place, SIM_ASKED, now);
 	}
 	lend(world, agent, at);
-	sim_put(world, now + asker_pause(rule->sync, asker->is_troubled, &world->random), SIM_LOOK,
+	sim_put(world, now + asker_pause(rule->sync, asker->is_active, &world->random), SIM_LOOK,
 	        place, 0);
 }
 
@@ -147,7 +148,7 @@ static void ask_ledger(struct sim_world *world, uint32_t place, int64_t now)
 
 static void be_told(struct sim_world *world, struct sim_agent *agent, int64_t now)
 {
-	if (!agent->asker.holder.asked)
+	if (!agent->asker.holder.asked_at)
 		return;
 	if (asker_answer(&agent->asker, &agent->answer, LENT_LONGEST, now))
 		agent->is_good = !agent->answer.learning;
@@ -195,7 +196,7 @@ static bool start_caller(struct sim_world *world, uint32_t place, uint32_t *most
 	struct sim_fleet *fleet = world->fleet;
 	bool shares = world->policy->scope != SCOPE_PROCESS;
 	uint32_t units = caller->unit_count;
-	uint32_t hosts = shares ? units : (uint32_t)caller->habits->hosts;
+	uint32_t hosts = shares ? units : (uint32_t)caller->profile->hosts;
 	struct sim_agent *agents =
 	    reallocarray(fleet->agents, fleet->count + hosts, sizeof(*agents));
 
@@ -235,7 +236,7 @@ bool sim_fleet_start(struct sim_world *world)
 	for (int i = 0; i < world->scenario->server_count; i++)
 		grow_old(&world->fleet->ledgers[i], &world->fleet->rule);
 	for (uint32_t i = 0; i < SIM_CALLERS; i++)
-		if (world->callers[i].unit_count > 0 && world->callers[i].habits->library &&
+		if (world->callers[i].unit_count > 0 && world->callers[i].profile->library &&
 		    !start_caller(world, i, &most))
 			return false;
 	world->fleet->claims = calloc(most, sizeof(*world->fleet->claims));

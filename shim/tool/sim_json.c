@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What came out, as JSON: a list with an object for each cell. */
+#include "tool/sim_json.h"
+
 #include "tool/sim_print.h"
 
 #ifdef WITHOUT_JANSSON

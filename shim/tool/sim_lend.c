@@ -55,6 +55,8 @@ static void note_growth(const struct sim_unit *unit, const struct sim_lent *lent
 	seen->probed += lesser(LOAD(budget->lease.probed) - lent->probed, lent->held_probes);
 	seen->good += unit->good - lent->good;
 	seen->bad += unit->bad - lent->bad;
+	seen->won += unit->won - lent->won;
+	seen->lost += unit->lost - lent->lost;
 }
 
 static void look_at(const struct sim_unit *unit, struct sim_lent *lent, int64_t time, int64_t now)
@@ -69,6 +71,8 @@ static void look_at(const struct sim_unit *unit, struct sim_lent *lent, int64_t 
 		.retries = unit->retries,
 		.good = unit->good,
 		.bad = unit->bad,
+		.won = unit->won,
+		.lost = unit->lost,
 		.spent = LOAD(budget->lease.spent),
 		.probed = LOAD(budget->lease.probed),
 		.held = view.left,

@@ -13,7 +13,7 @@
 
 /* One cell, as its agent has seen it last, and what it may hold since. */
 struct sim_lent {
-	int64_t retries, good, bad, spent, probed;
+	int64_t retries, good, bad, won, lost, spent, probed;
 	int64_t held, held_probes;
 	int64_t wants;
 	bool is_waiting, in_use;

@@ -17,6 +17,7 @@ struct sim_policy {
 	struct policy policy;
 	struct bucket_rule process_rule;
 	enum scope scope;
+	bool original; /* sim_policy_original() */
 };
 
 /* The policy whose leases the agents of a simulated fleet write. */
@@ -27,8 +28,13 @@ struct sim_unit {
 	struct budget budget;
 	struct bucket process;
 	int64_t tried_again; /* retries seen */
+	int64_t failing;     /* ns that a failure takes; 0: not known */
+	/* Failures and refusals that no try has answered yet: those with a place, and the rest. */
+	int64_t placed, unplaced;
+	int64_t forgiven; /* how often all of them were dropped */
 	/* What the agent of a host reads. */
 	int64_t retries, good, bad; /* sums */
+	int64_t won, lost;          /* retries that were answered, and that failed */
 	int64_t used_at;            /* ns; 0: never */
 	enum failure last_failure;
 };
@@ -40,7 +46,11 @@ struct sim_try {
 	bool follows;    /* the last thing that this thread did was to fail there */
 	bool retry;      /* what the library takes it for */
 	bool unclear;
-	bool permit; /* of a half-open breaker */
+	bool permit;      /* of a half-open breaker */
+	bool over_rate;   /* all that keeps it is the policy's rate */
+	uint32_t denials; /* refused since one went */
+	uint32_t vain;    /* failed since an answer */
+	int64_t place;    /* of its failure: sim_unit.forgiven + 1 when that got one; 0: none */
 	int64_t began;
 };
 
@@ -52,10 +62,19 @@ bool sim_library_begin(struct sim_unit *unit, const struct sim_policy *policy, s
 bool sim_library_again(struct sim_unit *unit, const struct sim_policy *policy, struct sim_try *try,
                        int64_t now);
 
+/* ns until one that is over the rate may go. */
+int64_t sim_library_rate_wait(struct sim_unit *unit, const struct sim_policy *policy, int64_t now);
+
+/* It does not go, and its program is told so. */
+void sim_library_refused(struct sim_unit *unit, const struct sim_policy *policy,
+                         struct sim_try *try, int64_t now);
+
+/* A failure with that place has nobody left who would answer it: whoever comes next does. */
+void sim_library_abandoned(struct sim_unit *unit, int64_t place);
+
 /* How one that went has ended; FAILURE_NONE: it was answered. */
-void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy,
-                     const struct sim_try *try, enum failure failure, int64_t now,
-                     uint64_t *random);
+void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy, struct sim_try *try,
+                     enum failure failure, int64_t now, uint64_t *random);
 
 /* Those who were throttled are on their way back. */
 bool sim_library_returns(const struct sim_unit *unit, int64_t now);

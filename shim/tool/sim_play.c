@@ -2,6 +2,7 @@
 /* The scenario's variants, played and printed. */
 #include "tool/sim_play.h"
 
+#include "tool/sim_json.h"
 #include "tool/sim_plot.h"
 #include "tool/sim_region.h"
 #include "tool/tool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of `retrybudget simulate --scenario`, and the answer. */
+/* What is asked of `retrybudget simulate SCENARIO`, and the answer. */
 #ifndef RETRYBUDGET_TOOL_SIM_PLAY_H
 #define RETRYBUDGET_TOOL_SIM_PLAY_H
 

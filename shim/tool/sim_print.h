@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What came out of cells: for people, for programs, and against what was expected. */
+/* What came out of cells: for people, and against what was expected. */
 #ifndef RETRYBUDGET_TOOL_SIM_PRINT_H
 #define RETRYBUDGET_TOOL_SIM_PRINT_H
 
@@ -16,9 +16,6 @@ void sim_print_bounds(const struct sim_cell *cells, int count, FILE *out);
 
 /* The steps of each cell. */
 void sim_print_steps(const struct sim_cell *cells, int count, FILE *out);
-
-/* False: there is no JSON in this build, or no memory. */
-bool sim_print_json(const struct sim_cell *cells, int count, FILE *out);
 
 /* Each number that the file expects, what came out, and how far off it is. Returns how many are
  * outside of their tolerance, or not there. */

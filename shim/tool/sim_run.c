@@ -22,7 +22,7 @@ static void arrive(struct sim_world *world, uint32_t place, int64_t now)
 {
 	const struct sim_clients *clients = &world->scenario->clients[place];
 	struct sim_caller *caller = &world->callers[place];
-	uint32_t process = caller->turn++ % (uint32_t)caller->habits->processes;
+	uint32_t process = caller->turn++ % (uint32_t)caller->profile->processes;
 	int64_t next = now + gap(clients, &world->random);
 	uint32_t call = sim_call_new(world, place, process, now);
 
@@ -78,9 +78,9 @@ static void begin(struct sim_world *world)
 				        SIM_ARRIVE, (uint32_t)i, 0);
 			continue;
 		}
-		for (int64_t n = 0; n < clients->habits.processes; n++) {
+		for (int64_t n = 0; n < clients->profile.processes; n++) {
 			int64_t start =
-			    clients->from + n * clients->spread / clients->habits.processes;
+			    clients->from + n * clients->spread / clients->profile.processes;
 			uint32_t call = sim_call_new(world, (uint32_t)i, (uint32_t)n, start);
 
 			if (call == SIM_NOBODY)
@@ -118,7 +118,7 @@ bool sim_run(const struct sim_scenario *scenario, const struct sim_policy *polic
 	struct sim_event event;
 	bool good = sim_tally_start(tally, scenario) && world;
 
-	if (good && sim_world_start(world, scenario, policy, tally)) {
+	if (good && sim_world_start(world, scenario, policy, tally) && sim_fleet_start(world)) {
 		begin(world);
 		while (!world->is_void && sim_events_take(&world->events, &event)) {
 			happen(world, &event);
@@ -128,8 +128,10 @@ bool sim_run(const struct sim_scenario *scenario, const struct sim_policy *polic
 	} else {
 		good = false;
 	}
-	if (world)
+	if (world) {
+		sim_fleet_free(world);
 		sim_world_free(world);
+	}
 	free(world);
 	return good;
 }

@@ -3,16 +3,11 @@
 #include "tool/sim_scenario.h"
 
 #include "config/keys.h"
+#include "config/units.h"
 #include "config/value.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define TOKENS(n)       ((n)*MT_PER_TOKEN)
-#define PERCENT(n)      ((n) * (PPM_WHOLE / 100))
-#define MILLISECONDS(n) ((n)*NS_PER_MS)
-#define SECONDS(n)      ((n)*NS_PER_S)
-#define HOURS(n)        ((n)*3600 * NS_PER_S)
 
 #define STRUCT_SCENARIO struct sim_scenario
 #undef STRUCT_FLEET /* of the configuration (config/keys.h) */
@@ -89,7 +84,19 @@ void sim_scenario_start(struct sim_scenario *scenario)
 	fill(&scenario->fleet, SIM_SECTION_FLEET);
 }
 
-bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char *label,
+static int *line_of(void *fields, enum sim_section section)
+{
+	switch (section) {
+	case SIM_SECTION_CLIENTS:
+		return &((struct sim_clients *)fields)->line;
+	case SIM_SECTION_SERVER:
+		return &((struct sim_server *)fields)->line;
+	default:
+		return &((struct sim_outage *)fields)->line;
+	}
+}
+
+bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char *label, int line,
              struct text *why)
 {
 	static const int most[] = { 1, 1, SIM_CLIENTS, SIM_SERVERS, SIM_OUTAGES };
@@ -116,6 +123,7 @@ bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char
 	memset(first, 0, size);
 	strncpy(first, label, SIM_NAME - 1); /* each begins with its name */
 	fill(first, section);
+	*line_of(first, section) = line;
 	return true;
 }
 
@@ -125,6 +133,15 @@ static const struct key *key_named(enum sim_section section, const char *name)
 		if (keys[i].section == section && strcmp(keys[i].name, name) == 0)
 			return &keys[i];
 	return NULL;
+}
+
+bool sim_key_is_rate(const char *section, const char *name)
+{
+	for (size_t i = 0; i < KEY_ROWS; i++)
+		if (strcmp(sim_section_name(keys[i].section), section) == 0 &&
+		    strcmp(keys[i].name, name) == 0)
+			return keys[i].type == TYPE_RATE;
+	return false;
 }
 
 static void no_such_key(enum sim_section section, const char *name, struct text *why)
@@ -205,69 +222,6 @@ int sim_server_named(const struct sim_scenario *scenario, const char *name)
 		if (!*name || strcmp(scenario->servers[i].name, name) == 0)
 			return i;
 	return -1;
-}
-
-static bool is_there(const struct sim_scenario *scenario, const char *of, const char *name,
-                     struct text *why)
-{
-	if (sim_server_named(scenario, name) >= 0)
-		return true;
-	text_string(why, "[");
-	text_string(why, of);
-	text_string(why, "] names the server '");
-	text_string(why, name);
-	text_string(why, "', and there is no section [server ");
-	text_string(why, name);
-	text_string(why, "]; add it, or correct the name");
-	return false;
-}
-
-/* True if the calls that begin at a server come to an end. */
-static bool ends(const struct sim_scenario *scenario, int server)
-{
-	for (int i = 0; i <= SIM_SERVERS; i++) {
-		const char *next = scenario->servers[server].habits.server;
-
-		if (!*next)
-			return true;
-		server = sim_server_named(scenario, next);
-	}
-	return false;
-}
-
-bool sim_scenario_fits(const struct sim_scenario *scenario, struct text *why)
-{
-	if (!scenario->clients_count || !scenario->server_count) {
-		text_string(why, "there must be at least one section [clients] and one [server]; "
-		                 "add what is missing");
-		return false;
-	}
-	if (scenario->duration / scenario->step > SIM_STEPS) {
-		text_string(why, "duration is more than 100000 steps; make step longer");
-		return false;
-	}
-	for (int i = 0; i < scenario->clients_count; i++)
-		if (!is_there(scenario, "clients", scenario->clients[i].habits.server, why))
-			return false;
-	for (int i = 0; i < scenario->outage_count; i++)
-		if (scenario->outages[i].until < scenario->outages[i].from) {
-			text_string(why, "an [outage] ends before it begins; make its until later "
-			                 "than its from");
-			return false;
-		}
-	for (int i = 0; i < scenario->outage_count; i++)
-		if (!is_there(scenario, "outage", scenario->outages[i].server, why))
-			return false;
-	for (int i = 0; i < scenario->server_count; i++)
-		if (!is_there(scenario, "server", scenario->servers[i].habits.server, why))
-			return false;
-	for (int i = 0; i < scenario->server_count; i++)
-		if (!ends(scenario, i)) {
-			text_string(why, "servers call each other in a circle; leave one of the "
-			                 "'calls' out");
-			return false;
-		}
-	return true;
 }
 
 void sim_print_keys(bool roff, FILE *out)

@@ -19,7 +19,7 @@
 #define SIM_STEPS   100000
 
 /* Of whoever calls a server: clients, and servers that call others. */
-struct sim_habits {
+struct sim_profile {
 	char server[SIM_NAME]; /* "": nobody */
 	int64_t processes, hosts;
 	int64_t tries; /* 0 = without end */
@@ -30,22 +30,25 @@ struct sim_habits {
 
 struct sim_clients {
 	char name[SIM_NAME];
-	struct sim_habits habits;
+	struct sim_profile profile;
 	int64_t rate, from, until, spread;
 	int32_t loop, even;
+	int line; /* of its section in the file; 0: it stands in none */
 };
 
 struct sim_server {
 	char name[SIM_NAME];
-	struct sim_habits habits; /* towards the one that it calls */
+	struct sim_profile profile; /* towards the one that it calls */
 	int64_t capacity, queue, latency, refusal, collapse, admission;
 	int32_t lock;
+	int line;
 };
 
 struct sim_outage {
 	char name[SIM_NAME], server[SIM_NAME];
 	int64_t from, until, fails, hangs, slows, flap;
 	int32_t lose;
+	int line;
 };
 
 /* Whose leases the hosts of a policy with fleet = on live by. */
@@ -56,6 +59,7 @@ struct sim_fleet_rule {
 
 struct sim_scenario {
 	int64_t duration, step, seed;
+	int line, fleet_line; /* of [scenario], and of [fleet] */
 	struct sim_fleet_rule fleet;
 	int clients_count, server_count, outage_count;
 	struct sim_clients clients[SIM_CLIENTS];
@@ -79,7 +83,7 @@ void sim_scenario_start(struct sim_scenario *scenario);
 
 /* Adds a section with that label and the defaults. False, with the reason added to why: there is
  * one already, or no room. */
-bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char *label,
+bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char *label, int line,
              struct text *why);
 
 /* Sets a key in the section with that label, in every one of the kind without. False, with the
@@ -87,11 +91,11 @@ bool sim_add(struct sim_scenario *scenario, enum sim_section section, const char
 bool sim_set(struct sim_scenario *scenario, const char *section, const char *label, const char *key,
              const char *value, struct text *why);
 
+/* True for a key of a section of that kind whose values are rates. */
+bool sim_key_is_rate(const char *section, const char *name);
+
 /* The place of the server of that name, of the first without a name; -1: there is none. */
 int sim_server_named(const struct sim_scenario *scenario, const char *name);
-
-/* False, with the reason and the remedy added to why, if its parts do not fit together. */
-bool sim_scenario_fits(const struct sim_scenario *scenario, struct text *why);
 
 /* Prints the keys of a scenario file: for people, or in roff. */
 void sim_print_keys(bool roff, FILE *out);

@@ -87,7 +87,8 @@ struct sim_answer sim_server_take(struct sim_server_state *state,
 	for (int i = 0; i < scenario->outage_count; i++) {
 		const struct sim_outage *outage = &scenario->outages[i];
 
-		if (!is_on(outage, now) || sim_server_named(scenario, outage->server) != place)
+		if (!is_on(outage, now) || (scenario->server_count > 1 &&
+		                            sim_server_named(scenario, outage->server) != place))
 			continue;
 		if (happens(outage->hangs, random))
 			return (struct sim_answer) { now + timeout, FAILURE_TIMEOUT };

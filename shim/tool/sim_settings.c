@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings by name: variants and sweeps say in one line what is to be otherwise. */
+#include "tool/sim_settings.h"
+
 #include "tool/sim_file.h"
 
 #include <string.h>
@@ -72,9 +74,15 @@ static bool apply(const struct sim_setting *setting, struct sim_scenario *scenar
 const struct sim_setting *sim_settings_apply(const struct sim_settings *settings,
                                              struct sim_scenario *scenario, struct text *why)
 {
-	for (int i = 0; i < settings->count; i++)
-		if (!sim_setting_is_policy(settings->all[i].name) &&
-		    !apply(&settings->all[i], scenario, why))
+	size_t before = why->used;
+
+	for (int i = 0; i < settings->count; i++) {
+		if (sim_setting_is_policy(settings->all[i].name))
+			continue;
+		why->used = before; /* the key of one that was well has been added */
+		if (!apply(&settings->all[i], scenario, why))
 			return &settings->all[i];
+	}
+	why->used = before;
 	return NULL;
 }

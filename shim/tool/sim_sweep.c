@@ -11,16 +11,14 @@
 /* "/s" for a rate, where the value says no unit. */
 static const char *unit_of(const char *name)
 {
-	static const char *const rates[] = { "rate", "limit", "admission" };
 	const char *last = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
 	const struct key *key = key_find(SECTION_DESTINATION, last);
+	char section[SIM_NAME];
 
 	if (sim_setting_is_policy(name))
 		return key && key->type == TYPE_RATE ? "/s" : "";
-	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
-		if (strcmp(last, rates[i]) == 0)
-			return "/s";
-	return strncmp(name, "server.", 7) == 0 && strcmp(last, "capacity") == 0 ? "/s" : "";
+	snprintf(section, sizeof(section), "%.*s", (int)strcspn(name, "."), name);
+	return sim_key_is_rate(section, last) ? "/s" : "";
 }
 
 static bool add(struct sim_sweep *sweep, const char *value, const char *unit)

@@ -50,12 +50,13 @@ void sim_tally_free(struct sim_tally *tally)
 	tally->steps = NULL;
 }
 
-struct sim_step *sim_tally_step(struct sim_tally *tally, const struct sim_scenario *scenario,
-                                int64_t now)
+void sim_tally_step(struct sim_tally *tally, const struct sim_scenario *scenario, int64_t now)
 {
 	int64_t step = now / scenario->step;
 
-	return &tally->steps[lesser(step, tally->step_count - 1)];
+	tally->begin = step * scenario->step;
+	tally->end = tally->begin + scenario->step;
+	tally->step = &tally->steps[lesser(step, tally->step_count - 1)];
 }
 
 /* Five bits behind the first that is set, and where that is; the unit is 1 us. */

@@ -14,7 +14,8 @@ struct sim_step {
 #define SIM_DELAYS 1024 /* classes of delays, each a thirty-second wider than the one before */
 
 struct sim_tally {
-	struct sim_step *steps;
+	struct sim_step *steps, *step; /* all, and the one that is counted in */
+	int64_t begin, end;            /* ns, of that one */
 	int step_count;
 	int64_t requests; /* or connections wanted */
 	int64_t served, given_up;
@@ -51,9 +52,8 @@ enum sim_metric sim_metric_named(const char *name);
 bool sim_tally_start(struct sim_tally *tally, const struct sim_scenario *scenario);
 void sim_tally_free(struct sim_tally *tally);
 
-/* The step of a moment. */
-struct sim_step *sim_tally_step(struct sim_tally *tally, const struct sim_scenario *scenario,
-                                int64_t now);
+/* Counts in the step of that moment from now on. */
+void sim_tally_step(struct sim_tally *tally, const struct sim_scenario *scenario, int64_t now);
 
 void sim_tally_delay(struct sim_tally *tally, int64_t delay);
 

@@ -26,7 +26,7 @@ static bool is_failing(const struct sim_world *world, int64_t now)
 static void count_reached(struct sim_world *world, const struct sim_call *call, int64_t now)
 {
 	int server = world->callers[call->caller].target;
-	bool is_retry = world->callers[call->caller].habits->library && call->try.retry;
+	bool is_retry = world->callers[call->caller].profile->library && call->try.retry;
 
 	world->tally->reached_each[server]++;
 	if (server != world->tail)
@@ -45,10 +45,13 @@ static void count_reached(struct sim_world *world, const struct sim_call *call, 
 static bool is_dropped(struct sim_world *world, const struct sim_call *call, int64_t now)
 {
 	struct bucket_rule rule = { .capacity = LIMIT_BURST, .start = PPM_WHOLE };
+	int64_t limit = world->callers[call->caller].profile->limit;
 
-	rule.floor = world->callers[call->caller].habits->limit;
-	return rule.floor > 0 && bucket_withdraw(sim_limit_of(world, call), &rule, MT_PER_TOKEN,
-	                                         SIM_BEGINNING + now) < 0;
+	if (limit <= 0)
+		return false;
+	rule.floor = limit;
+	return bucket_withdraw(sim_limit_of(world, call), &rule, MT_PER_TOKEN,
+	                       SIM_BEGINNING + now) < 0;
 }
 
 /* The try leaves the program. */
@@ -57,7 +60,7 @@ static void go(struct sim_world *world, uint32_t place, int64_t now)
 	struct sim_call *call = &world->calls[place];
 	const struct sim_caller *caller = &world->callers[call->caller];
 	const struct sim_server *server = &world->scenario->servers[caller->target];
-	int64_t timeout = caller->habits->timeout;
+	int64_t timeout = caller->profile->timeout;
 	struct sim_answer answer;
 
 	if (is_dropped(world, call, now)) {
@@ -72,7 +75,7 @@ static void go(struct sim_world *world, uint32_t place, int64_t now)
 		end_at(world, place, answer.at, answer.failure);
 	} else if (server->lock) {
 		sim_put_call(world, now + sim_server_way(server, &world->random), SIM_READ, place);
-	} else if (world->callers[SIM_CLIENTS + caller->target].habits) {
+	} else if (world->callers[SIM_CLIENTS + caller->target].profile) {
 		sim_put_call(world, answer.at, SIM_HAND_ON, place);
 		sim_put_call(world, now + timeout, SIM_EXPIRE, place);
 	} else {
@@ -91,11 +94,34 @@ static int64_t since(const struct sim_world *world, const struct sim_call *call,
 	return since;
 }
 
+/* The thread of a request that was given up goes on to the next one of its process; where that has
+ * several of them, theirs are gone. */
+static void leave(struct sim_world *world, const struct sim_call *call, bool good)
+{
+	struct sim_left *left = &world->callers[call->caller].left[call->process];
+
+	left->gave_up = !good;
+	if (good)
+		return;
+	sim_library_abandoned(sim_unit_of(world, call), left->place);
+	left->place = call->try.place;
+}
+
+static void take_over(const struct sim_caller *caller, struct sim_call *call)
+{
+	struct sim_left *left = &caller->left[call->process];
+
+	call->try.place = left->place;
+	call->try.follows = !call->try.asked && left->gave_up;
+	left->place = 0;
+}
+
 /* A request has been answered, or given up. */
 static void finish(struct sim_world *world, uint32_t place, bool good, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
 
+	leave(world, call, good);
 	if (call->caller < SIM_CLIENTS) {
 		if (good) {
 			world->tally->served++;
@@ -119,45 +145,64 @@ static void finish(struct sim_world *world, uint32_t place, bool good, int64_t n
 		sim_call_free(world, place);
 }
 
+/* That programs take at least from a failure to the next try. Without it a moment could hold tries
+ * without end. */
+#define AGAIN_LEAST (NS_PER_MS / 20)
+
 /* Its try has failed, or so it was told: what the program does then. */
 static void fail(struct sim_world *world, uint32_t place, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
 	const struct sim_caller *caller = &world->callers[call->caller];
-	const struct sim_habits *habits = caller->habits;
+	const struct sim_profile *profile = caller->profile;
 
-	caller->failed[call->process] = true;
-	if (!call->loop && habits->tries > 0 && call->try.number >= habits->tries) {
+	if (!call->loop && profile->tries > 0 && call->try.number >= profile->tries) {
 		finish(world, place, false, now);
 		return;
 	}
-	call->pause = habits->pause.base > 0 ? backoff_delay(&habits->pause, call->try.number - 1,
-	                                                     call->pause, &world->random)
-	                                     : 0;
-	sim_put_call(world, now + call->pause, SIM_TRY, place);
+	call->pause = profile->pause.base > 0 ? backoff_delay(&profile->pause, call->try.number - 1,
+	                                                      call->pause, &world->random)
+	                                      : 0;
+	sim_put_call(world, now + greater(call->pause, AGAIN_LEAST), SIM_TRY, place);
 }
 
-/* How long it is held: on the way back until a moment of its own. Else all would keep step with
- * each other for ever, which a machine's scheduling does not let them. */
-static int64_t hold_of(struct sim_world *world, const struct sim_call *call, int64_t now)
+/* How long it is held, if at all: on the way back until a moment of its own, and after its turn
+ * where the rate keeps it. Else all would keep step with each other for ever, which a machine's
+ * scheduling does not let them. */
+static int64_t hold_of(struct sim_world *world, struct sim_call *call, int64_t now)
 {
-	int64_t hold = world->policy->policy.hold;
-	bool returns = sim_library_returns(sim_unit_of(world, call), SIM_BEGINNING + now);
+	const struct sim_policy *policy = world->policy;
+	struct sim_unit *unit = sim_unit_of(world, call);
+	int64_t most = policy->policy.hold;
+	int64_t hold = sim_hold_refused(&call->hold, unit->failing, most, now);
 
-	return returns ? random_upto(&world->random, hold)
-	               : hold - random_upto(&world->random, hold / 16);
+	if (call->try.over_rate) {
+		int64_t wait = sim_library_rate_wait(unit, policy, SIM_BEGINNING + now);
+
+		return wait < most ? wait + random_upto(&world->random, most - wait) : 0;
+	}
+	if (hold > 0 && sim_library_returns(unit, SIM_BEGINNING + now))
+		return random_upto(&world->random, hold);
+	return hold - random_upto(&world->random, hold / 16);
 }
 
-/* The library lets none go. Who does nothing but try again is held for a moment. */
+/* The library lets none go. Who spins is held for a moment. */
 static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
-	int64_t hold = world->policy->policy.hold;
+	int64_t hold = 0;
 
-	if (call->loop && !held && hold > world->callers[call->caller].habits->pause.base) {
-		sim_put_call(world, now + hold_of(world, call, now), SIM_AGAIN, place);
+	if (held)
+		sim_hold_over(&call->hold, now);
+	else
+		hold = hold_of(world, call, now);
+	if (hold > 0) {
+		call->try.denials = 0;
+		sim_put_call(world, now + hold, SIM_AGAIN, place);
 		return;
 	}
+	sim_library_refused(sim_unit_of(world, call), world->policy, &call->try,
+	                    SIM_BEGINNING + now);
 	world->tally->refused++;
 	sim_step_at(world, now)->refused++;
 	fail(world, place, now);
@@ -171,11 +216,12 @@ void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
 	world->tally->tries++;
 	call->try.number++;
 	call->try.asked =
-	    call->try.number == 1 && caller->habits->asked && !call->again && !call->loop;
-	call->try.follows =
-	    call->try.number > 1 || (!call->try.asked && caller->failed[call->process]);
-	if (!caller->habits->library || sim_library_begin(sim_unit_of(world, call), world->policy,
-	                                                  &call->try, SIM_BEGINNING + now))
+	    call->try.number == 1 && caller->profile->asked && !call->again && !call->loop;
+	call->try.follows = call->try.number > 1;
+	if (call->try.number == 1 && !call->loop)
+		take_over(caller, call);
+	if (!caller->profile->library || sim_library_begin(sim_unit_of(world, call), world->policy,
+	                                                   &call->try, SIM_BEGINNING + now))
 		go(world, place, now);
 	else
 		refuse(world, place, false, now);
@@ -195,17 +241,16 @@ static void ask_again(struct sim_world *world, uint32_t place, int64_t now)
 static void end(struct sim_world *world, uint32_t place, enum failure failure, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
-	struct sim_caller *caller = &world->callers[call->caller];
+	const struct sim_caller *caller = &world->callers[call->caller];
 
 	call->serial++;
-	if (caller->habits->library)
+	if (caller->profile->library)
 		sim_library_end(sim_unit_of(world, call), world->policy, &call->try, failure,
 		                SIM_BEGINNING + now, &world->random);
 	if (failure != FAILURE_NONE) {
 		fail(world, place, now);
 		return;
 	}
-	caller->failed[call->process] = false;
 	finish(world, place, true, now);
 }
 
@@ -213,7 +258,7 @@ static void hand_on(struct sim_world *world, uint32_t place, int64_t now)
 {
 	uint32_t server = (uint32_t)world->callers[world->calls[place].caller].target;
 	struct sim_caller *caller = &world->callers[SIM_CLIENTS + server];
-	uint32_t process = caller->turn++ % (uint32_t)caller->habits->processes;
+	uint32_t process = caller->turn++ % (uint32_t)caller->profile->processes;
 	uint32_t mine = sim_call_new(world, SIM_CLIENTS + server, process, now);
 
 	if (mine == SIM_NOBODY)

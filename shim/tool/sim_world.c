@@ -2,8 +2,6 @@
 /* The state of a simulation: made, found in, and given back. */
 #include "tool/sim_world.h"
 
-#include "tool/sim_fleet.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +17,7 @@ static bool share_budgets(struct sim_world *world, uint32_t place)
 		const struct sim_caller *other = &world->callers[i];
 
 		if (other->unit_count == 0 || other->target != caller->target ||
-		    !other->habits->library)
+		    !other->profile->library)
 			continue;
 		caller->units = other->units;
 		return true;
@@ -27,34 +25,55 @@ static bool share_budgets(struct sim_world *world, uint32_t place)
 	return false;
 }
 
-/* As many as all who may share them need. */
+/* Machines of a caller, and of all with whom it may share them. */
+static int64_t machines_of(const struct sim_world *world, uint32_t place)
+{
+	int64_t count = world->callers[place].profile->hosts;
+
+	if (place < SIM_CLIENTS)
+		for (int i = 0; i < world->scenario->clients_count; i++)
+			count = greater(count, world->scenario->clients[i].profile.hosts);
+	return count;
+}
+
 static bool make_budgets(struct sim_world *world, uint32_t place)
 {
 	struct sim_caller *caller = &world->callers[place];
-	int64_t count = caller->habits->hosts;
+	int64_t count = machines_of(world, place);
 
 	if (world->policy->scope == SCOPE_PROCESS)
-		count = caller->habits->processes;
-	else if (place < SIM_CLIENTS)
-		for (int i = 0; i < world->scenario->clients_count; i++)
-			count = greater(count, world->scenario->clients[i].habits.hosts);
+		count = caller->profile->processes;
 	caller->unit_count = (uint32_t)count;
 	caller->units = calloc((size_t)count, sizeof(*caller->units));
 	return caller->units;
 }
 
-static bool start_caller(struct sim_world *world, uint32_t place, const struct sim_habits *habits,
+/* A packet filter counts what leaves its machine for a server, whoever sent it. */
+static bool make_limits(struct sim_world *world, uint32_t place)
+{
+	struct sim_caller *caller = &world->callers[place];
+
+	for (uint32_t i = 0; place < SIM_CLIENTS && i < place && !caller->limits; i++)
+		if (world->callers[i].target == caller->target)
+			caller->limits = world->callers[i].limits;
+	if (caller->limits)
+		return true;
+	caller->limits = calloc((size_t)machines_of(world, place), sizeof(*caller->limits));
+	caller->has_limits = true;
+	return caller->limits;
+}
+
+static bool start_caller(struct sim_world *world, uint32_t place, const struct sim_profile *profile,
                          bool loop)
 {
 	struct sim_caller *caller = &world->callers[place];
 
-	caller->habits = habits;
+	caller->profile = profile;
 	caller->loop = loop;
-	caller->target = sim_server_named(world->scenario, habits->server);
-	caller->limits = calloc((size_t)habits->hosts, sizeof(*caller->limits));
-	caller->failed = calloc((size_t)habits->processes, sizeof(*caller->failed));
-	return caller->limits && caller->failed &&
-	       ((habits->library && share_budgets(world, place)) || make_budgets(world, place));
+	caller->target = sim_server_named(world->scenario, profile->server);
+	caller->left = calloc((size_t)profile->processes, sizeof(*caller->left));
+	return make_limits(world, place) && caller->left &&
+	       ((profile->library && share_budgets(world, place)) || make_budgets(world, place));
 }
 
 bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenario,
@@ -67,18 +86,18 @@ bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenari
 	world->free = SIM_NOBODY;
 	world->random = (uint64_t)scenario->seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
 	for (int i = 0; i < scenario->clients_count; i++)
-		if (!start_caller(world, (uint32_t)i, &scenario->clients[i].habits,
+		if (!start_caller(world, (uint32_t)i, &scenario->clients[i].profile,
 		                  scenario->clients[i].loop))
 			return false;
 	for (int i = 0; i < scenario->server_count; i++)
-		if (scenario->servers[i].habits.server[0] &&
-		    !start_caller(world, (uint32_t)(SIM_CLIENTS + i), &scenario->servers[i].habits,
+		if (scenario->servers[i].profile.server[0] &&
+		    !start_caller(world, (uint32_t)(SIM_CLIENTS + i), &scenario->servers[i].profile,
 		                  false))
 			return false;
 	world->tail = world->callers[0].target;
-	while (world->callers[SIM_CLIENTS + world->tail].habits)
+	while (world->callers[SIM_CLIENTS + world->tail].profile)
 		world->tail = world->callers[SIM_CLIENTS + world->tail].target;
-	return sim_fleet_start(world);
+	return true;
 }
 
 void sim_world_free(struct sim_world *world)
@@ -86,10 +105,10 @@ void sim_world_free(struct sim_world *world)
 	for (int i = 0; i < SIM_CALLERS; i++) {
 		if (world->callers[i].unit_count > 0)
 			free(world->callers[i].units);
-		free(world->callers[i].limits);
-		free(world->callers[i].failed);
+		if (world->callers[i].has_limits)
+			free(world->callers[i].limits);
+		free(world->callers[i].left);
 	}
-	sim_fleet_free(world);
 	free(world->calls);
 	sim_events_free(&world->events);
 }
@@ -134,36 +153,4 @@ void sim_call_free(struct sim_world *world, uint32_t call)
 	world->calls[call].serial++;
 	world->calls[call].next_free = world->free;
 	world->free = call;
-}
-
-struct sim_unit *sim_unit_of(struct sim_world *world, const struct sim_call *call)
-{
-	const struct sim_caller *caller = &world->callers[call->caller];
-
-	if (world->policy->scope == SCOPE_PROCESS)
-		return &caller->units[call->process];
-	return &caller->units[call->process % (uint32_t)caller->habits->hosts];
-}
-
-struct bucket *sim_limit_of(struct sim_world *world, const struct sim_call *call)
-{
-	const struct sim_caller *caller = &world->callers[call->caller];
-
-	return &caller->limits[call->process % (uint32_t)caller->habits->hosts];
-}
-
-void sim_put(struct sim_world *world, int64_t at, enum sim_what what, uint32_t who, uint32_t serial)
-{
-	if (at < world->scenario->duration)
-		sim_events_put(&world->events, &(struct sim_event) { at, what, who, serial });
-}
-
-void sim_put_call(struct sim_world *world, int64_t at, enum sim_what what, uint32_t call)
-{
-	sim_put(world, at, what, call, world->calls[call].serial);
-}
-
-struct sim_step *sim_step_at(struct sim_world *world, int64_t now)
-{
-	return sim_tally_step(world->tally, world->scenario, now);
 }

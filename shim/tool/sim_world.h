@@ -5,6 +5,7 @@
 #define RETRYBUDGET_TOOL_SIM_WORLD_H
 
 #include "tool/sim_events.h"
+#include "tool/sim_hold.h"
 #include "tool/sim_library.h"
 #include "tool/sim_server.h"
 #include "tool/sim_tally.h"
@@ -33,6 +34,7 @@ struct sim_call {
 	int64_t pause;    /* ns, the last one */
 	int64_t version;  /* that it has read of what a lock protects */
 	struct sim_try try;
+	struct sim_hold hold;
 	uint32_t caller, process;
 	uint32_t parent, parent_serial; /* whose request it is for, or SIM_NOBODY */
 	uint32_t serial;                /* grows with every try: what is late finds another */
@@ -42,15 +44,22 @@ struct sim_call {
 	bool loop, connected;
 };
 
+/* Of a process, what its last request that ended left to the next one. */
+struct sim_left {
+	int64_t place; /* of a failure, as in struct sim_try */
+	bool gave_up;
+};
+
 /* Clients, or a server towards the one that it calls. */
 struct sim_caller {
-	const struct sim_habits *habits;
+	const struct sim_profile *profile;
 	int target; /* server */
 	bool loop;
 	struct sim_unit *units; /* those who share a budget each have one */
 	uint32_t unit_count;    /* of its own; 0: they are another caller's */
 	struct bucket *limits;  /* one a host */
-	bool *failed;           /* of each process: what it did last */
+	bool has_limits;        /* of its own; else they are another caller's */
+	struct sim_left *left;  /* as many as processes */
 	struct sim_lent *lent;  /* as many as unit_count, where a fleet lends */
 	uint32_t turn;          /* the process whose turn is next */
 };
@@ -81,18 +90,49 @@ void sim_world_free(struct sim_world *world);
 uint32_t sim_call_new(struct sim_world *world, uint32_t caller, uint32_t process, int64_t now);
 void sim_call_free(struct sim_world *world, uint32_t call);
 
+/* What follows is inline, for each try does it several times. */
+
 /* Has something (enum sim_what) happen at a time, unless the scenario is over by then. */
-void sim_put(struct sim_world *world, int64_t at, enum sim_what what, uint32_t who,
-             uint32_t serial);
+static inline void sim_put(struct sim_world *world, int64_t at, enum sim_what what, uint32_t who,
+                           uint32_t serial)
+{
+	if (at < world->scenario->duration)
+		sim_events_put(&world->events, &(struct sim_event) { at, what, who, serial });
+}
 
 /* The same to a call as it is now: if it is at another try by then nothing happens. */
-void sim_put_call(struct sim_world *world, int64_t at, enum sim_what what, uint32_t call);
+static inline void sim_put_call(struct sim_world *world, int64_t at, enum sim_what what,
+                                uint32_t call)
+{
+	sim_put(world, at, what, call, world->calls[call].serial);
+}
 
 /* The step that is counted in now. */
-struct sim_step *sim_step_at(struct sim_world *world, int64_t now);
+static inline struct sim_step *sim_step_at(struct sim_world *world, int64_t now)
+{
+	struct sim_tally *tally = world->tally;
 
-/* The unit that a call's process belongs to, and the packet filter of its host. */
-struct sim_unit *sim_unit_of(struct sim_world *world, const struct sim_call *call);
-struct bucket *sim_limit_of(struct sim_world *world, const struct sim_call *call);
+	if (now < tally->begin || now >= tally->end)
+		sim_tally_step(tally, world->scenario, now);
+	return tally->step;
+}
+
+/* The unit that a call's process belongs to. */
+static inline struct sim_unit *sim_unit_of(struct sim_world *world, const struct sim_call *call)
+{
+	const struct sim_caller *caller = &world->callers[call->caller];
+
+	if (world->policy->scope == SCOPE_PROCESS)
+		return &caller->units[call->process];
+	return &caller->units[call->process % (uint32_t)caller->profile->hosts];
+}
+
+/* The packet filter of its host. */
+static inline struct bucket *sim_limit_of(struct sim_world *world, const struct sim_call *call)
+{
+	const struct sim_caller *caller = &world->callers[call->caller];
+
+	return &caller->limits[call->process % (uint32_t)caller->profile->hosts];
+}
 
 #endif

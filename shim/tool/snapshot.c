@@ -93,9 +93,16 @@ static bool make_room(size_t count)
 	return true;
 }
 
+static bool is_kept(const struct snapshot_choice *choice, const struct snapshot *so_far,
+                    uint32_t slot, const struct destination *one)
+{
+	return !choice || choice->keeps(so_far, slot, one, choice->arg);
+}
+
 /* The slots of a chunk that lies at an offset of a file. */
 static enum snapshot_state read_chunk(const struct region_file *file, size_t offset,
-                                      uint32_t number, struct snapshot *out)
+                                      uint32_t number, const struct snapshot_choice *choice,
+                                      struct snapshot *out)
 {
 	static cell64 keys[REGION_CHUNK];
 	enum snapshot_state state =
@@ -104,11 +111,15 @@ static enum snapshot_state read_chunk(const struct region_file *file, size_t off
 	for (uint32_t i = 0; i < REGION_CHUNK && state == SNAPSHOT_GOOD; i++) {
 		size_t at =
 		    offset + offsetof(struct chunk, destinations) + i * sizeof(struct destination);
+		uint32_t slot = number * REGION_CHUNK + i;
+		struct destination *one;
 
 		if (LOAD(keys[i]) == 0 || !make_room((size_t)out->slot_count))
 			continue;
-		if (read_slot(file, LOAD(keys[i]), &kept.destinations[out->slot_count], at, &state))
-			kept.slots[out->slot_count++] = number * REGION_CHUNK + i;
+		one = &kept.destinations[out->slot_count];
+		if (read_slot(file, LOAD(keys[i]), one, at, &state) &&
+		    is_kept(choice, out, slot, one))
+			kept.slots[out->slot_count++] = slot;
 	}
 	return state;
 }
@@ -134,9 +145,21 @@ static enum snapshot_state check_head(const struct region *head, char *layout)
 	return LOAD(head->size) == (int64_t)sizeof(struct region) ? SNAPSHOT_GOOD : SNAPSHOT_FALSE;
 }
 
+/* Whoever reads the region hears the sum of what its processes have counted. */
+static enum snapshot_state add_tallies(const struct region_file *file, struct region *region)
+{
+	static struct tally_place places[REGION_TALLIES - 1];
+	enum snapshot_state state =
+	    region_file_read(file, offsetof(struct region, tallies), places, sizeof(places));
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places) && state == SNAPSHOT_GOOD; i++)
+		tally_add(&region->tally, &places[i].tally);
+	return state;
+}
+
 /* process: whose it is; NULL: a share that was found by its name. */
 static enum snapshot_state take(const struct region_file *file, const struct process *process,
-                                struct snapshot *out)
+                                const struct snapshot_choice *choice, struct snapshot *out)
 {
 	struct region *region = out->region;
 	enum snapshot_state state;
@@ -149,11 +172,15 @@ static enum snapshot_state take(const struct region_file *file, const struct pro
 		state = region_file_read(file, 0, region, HEAD);
 	if (state != SNAPSHOT_GOOD)
 		return state;
+	state = add_tallies(file, region);
+	if (state != SNAPSHOT_GOOD)
+		return state;
 	clamp((cell64 *)&region->tally, sizeof(region->tally));
 	region->identity.version[REGION_VERSION - 1] = '\0';
 	region->identity.program[REGION_PROGRAM - 1] = '\0';
 	region->identity.config[REGION_PATH - 1] = '\0';
-	state = read_chunk(file, HEAD, 0, out);
+	out->state = SNAPSHOT_GOOD; /* for whoever chooses: the head is */
+	state = read_chunk(file, HEAD, 0, choice, out);
 	chunk_files_forget();
 	for (uint32_t number = 1; number < REGION_CHUNKS && state == SNAPSHOT_GOOD; number++) {
 		struct region_file chunk;
@@ -167,7 +194,7 @@ static enum snapshot_state take(const struct region_file *file, const struct pro
 			continue;
 		}
 		/* What changes under our hands is not the region's fault. */
-		out->missing += read_chunk(&chunk, 0, number, out) != SNAPSHOT_GOOD;
+		out->missing += read_chunk(&chunk, 0, number, choice, out) != SNAPSHOT_GOOD;
 		region_file_close(&chunk);
 	}
 	out->destinations = kept.destinations;
@@ -176,7 +203,8 @@ static enum snapshot_state take(const struct region_file *file, const struct pro
 }
 
 static enum snapshot_state take_mapping(const struct process *process,
-                                        const struct mapping *mapping, struct snapshot *out)
+                                        const struct mapping *mapping,
+                                        const struct snapshot_choice *choice, struct snapshot *out)
 {
 	struct region_file file;
 	enum snapshot_state state = region_file_open(process, mapping, false, &file);
@@ -184,7 +212,7 @@ static enum snapshot_state take_mapping(const struct process *process,
 	out->slot_count = out->missing = 0;
 	if (state != SNAPSHOT_GOOD)
 		return state;
-	state = take(&file, process, out);
+	state = take(&file, process, choice, out);
 	region_file_close(&file);
 	/* By address another process might have answered that was given the number. */
 	return process_lives(process) ? state : SNAPSHOT_GONE;
@@ -204,21 +232,23 @@ static bool begin(struct snapshot *out)
 void snapshot_take_file(const struct region_file *file, struct snapshot *out)
 {
 	if (begin(out))
-		out->state = take(file, NULL, out);
+		out->state = take(file, NULL, NULL, out);
 }
 
-void snapshot_take(const struct process *process, struct snapshot *out)
+void snapshot_take(const struct process *process, const struct snapshot_choice *choice,
+                   struct snapshot *out)
 {
 	if (!begin(out))
 		return;
 	for (int i = 0; i < process->region_count && out->state != SNAPSHOT_GOOD; i++) {
-		enum snapshot_state state = take_mapping(process, &process->regions[i], out);
+		enum snapshot_state before = out->state, state;
 
-		if (i == 0 || state == SNAPSHOT_GOOD) {
-			out->state = state;
-			out->mapping = i;
-		}
+		out->mapping = i; /* for whoever chooses, and for its chunks */
+		state = take_mapping(process, &process->regions[i], choice, out);
+		out->state = i == 0 || state == SNAPSHOT_GOOD ? state : before;
 	}
+	if (out->state != SNAPSHOT_GOOD)
+		out->mapping = 0;
 	if (out->state == SNAPSHOT_NONE && !process_lives(process))
 		out->state = SNAPSHOT_GONE;
 }

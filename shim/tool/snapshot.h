@@ -23,8 +23,22 @@ struct snapshot {
 	int missing;                      /* chunks that could not be read */
 };
 
-/* Reads the region of a process into *out. What it points to lasts until the next call. */
-void snapshot_take(const struct process *process, struct snapshot *out);
+/*
+ * Which slots a snapshot keeps, for a reader that needs few, or none once it has seen it: those of
+ * a large share are a third of a gigabyte. Told of each slot as it is read, when *so_far holds the
+ * region's head and what was kept before; of a slot twice where a process ends while it is read and
+ * another answers for it.
+ */
+struct snapshot_choice {
+	bool (*keeps)(const struct snapshot *so_far, uint32_t slot, const struct destination *one,
+	              void *arg);
+	void *arg;
+};
+
+/* Reads the region of a process into *out. What it points to lasts until the next call. choice:
+ * NULL: all slots are kept. */
+void snapshot_take(const struct process *process, const struct snapshot_choice *choice,
+                   struct snapshot *out);
 
 /* The same of a file that is open. */
 void snapshot_take_file(const struct region_file *file, struct snapshot *out);

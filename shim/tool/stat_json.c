@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget stat --json`: one object, of which each region is written as soon as it is read. */
+#include "tool/stat_json.h"
+
 #include "region/sites.h"
 #include "report/record.h"
 #include "tool/stat.h"
+#include "tool/stat_facts.h"
+#include "tool/stat_lease.h"
 
 #ifdef WITHOUT_JANSSON
 const struct printer stat_json = { 0 };
 #else
+
+#include "tool/json_put.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -25,17 +31,6 @@ static int64_t epoch_of(int64_t ticks)
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &since_boot);
 	return now.tv_sec - since_boot.tv_sec + ticks / (each > 0 ? each : 100);
-}
-
-static void put(json_t *object, const char *key, int64_t value)
-{
-	json_object_set_new(object, key, json_integer(value));
-}
-
-/* A failed json_string() is left out. */
-static void put_text(json_t *object, const char *key, const char *text)
-{
-	json_object_set_new(object, key, text ? json_string(text) : json_null());
 }
 
 static json_t *kinds(const cell64 counts[2])
@@ -118,8 +113,8 @@ static void put_lease(json_t *object, const struct destination *one)
 	}
 	now = stat_lease(one, &view);
 	json_object_set_new(its, "lives", json_boolean(view.lives));
-	json_object_set_new(its, "tokens", json_real((double)view.left / 1000));
-	json_object_set_new(its, "amount", json_real((double)view.amount / 1000));
+	put_thousandths(its, "tokens", view.left);
+	put_thousandths(its, "amount", view.amount);
 	put(its, "probes", view.probes);
 	put(its, "generation", view.generation);
 	put(its, "members", view.members);
@@ -129,7 +124,7 @@ static void put_lease(json_t *object, const struct destination *one)
 	                    view.news_at > 0 ? json_real((double)(now - view.news_at) / NS_PER_S)
 	                                     : json_null());
 	put(its, "hosts_waiting", view.waiting);
-	json_object_set_new(its, "spent", json_real((double)greater(LOAD(lease->spent), 0) / 1000));
+	put_thousandths(its, "spent", greater(LOAD(lease->spent), 0));
 	put(its, "probed", greater(LOAD(lease->probed), 0));
 	json_object_set_new(object, "lease", its);
 }
@@ -147,7 +142,7 @@ static void put_sites(json_t *object, const struct destination *one)
 	json_object_set_new(object, "sites", list);
 }
 
-static json_t *destination_json(const struct destination *one)
+struct json_t *stat_json_destination(const struct destination *one)
 {
 	json_t *object = json_object();
 	int64_t last = LOAD(one->last_failure), streak = LOAD(one->budget.streak);
@@ -158,10 +153,19 @@ static json_t *destination_json(const struct destination *one)
 	put_tokens(object, &one->budget.bucket);
 	put_lease(object, one);
 	put_sites(object, one);
-	put(object, "streak", streak > 0 ? streak : 0);
+	put(object, "streak", greater(streak, 0));
 	put_text(object, "last_failure",
 	         last > 0 && last < FAILURE_COUNT ? failure_name((enum failure)last) : NULL);
 	return object;
+}
+
+void stat_json_totals(struct json_t *object, const struct region *region)
+{
+	json_t *totals = json_object();
+
+	put_tally(totals, &region->tally);
+	put_tokens(totals, &region->process);
+	json_object_set_new(object, "totals", totals);
 }
 
 static void put_region(json_t *object, const struct family *family)
@@ -169,7 +173,7 @@ static void put_region(json_t *object, const struct family *family)
 	const struct snapshot *snapshot = family->snapshot;
 	const struct region *region = snapshot->region;
 	const struct region_identity *identity = &region->identity;
-	json_t *maker = json_object(), *totals = json_object(), *list = json_array();
+	json_t *maker = json_object(), *list = json_array();
 	int64_t hash = LOAD(identity->config_hash);
 	size_t pending;
 
@@ -193,11 +197,9 @@ static void put_region(json_t *object, const struct family *family)
 	json_object_set_new(object, "maker", maker);
 	put(object, "lost_records", LOAD(region->lost_records));
 	put(object, "faults", LOAD(region->faults));
-	put_tally(totals, &region->tally);
-	put_tokens(totals, &region->process);
-	json_object_set_new(object, "totals", totals);
+	stat_json_totals(object, region);
 	for (int i = 0; i < snapshot->slot_count; i++)
-		json_array_append_new(list, destination_json(&snapshot->destinations[i]));
+		json_array_append_new(list, stat_json_destination(&snapshot->destinations[i]));
 	json_object_set_new(object, "destinations", list);
 }
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a destination has of the budget of a fleet, as words. A region says nothing of its policies:
  * one that has ever had a lease, or used its reserve, draws on the fleet. */
-#include "tool/stat.h"
+#include "tool/stat_lease.h"
+
+#include "sys/real.h"
+#include "tool/stat_text.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t boot_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
-}
 
 bool stat_is_leased(const struct destination *destination)
 {
@@ -25,7 +19,7 @@ bool stat_is_leased(const struct destination *destination)
 int64_t stat_lease(const struct destination *destination, struct lease_view *view)
 {
 	char policy[REGION_LABEL + 1] = "";
-	int64_t now = boot_now();
+	int64_t now = boottime();
 
 	memcpy(policy, destination->policy, strnlen(destination->policy, REGION_LABEL));
 	lease_read(&destination->budget.lease, lease_label(policy), now, view);

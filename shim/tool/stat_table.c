@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget stat` for people: a row for each destination of each process. */
+#include "tool/stat_table.h"
+
 #include "sys/arithmetic.h"
 #include "tool/columns.h"
-#include "tool/stat.h"
+#include "tool/stat_lease.h"
+#include "tool/stat_text.h"
 
 #include <inttypes.h>
 

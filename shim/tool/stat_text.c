@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What was counted as words for people: cells of a table, and everything of one destination. */
+#include "tool/stat_text.h"
+
 #include "tool/stat.h"
 
 #include "report/record.h"
+#include "tool/stat_facts.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
 #include "config/value_words.h"
 #include "tool/ask.h"
 #include "tool/options.h"
-#include "tool/stat.h"
+#include "tool/stat_facts.h"
 #include "tool/tool.h"
 
 #include <errno.h>

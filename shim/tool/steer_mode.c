@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* `retrybudget set` for a command that owns the screen: what it says is caught. */
-#include "tool/top.h"
+#include "tool/steer_mode.h"
 
 #include "sys/text.h"
 #include "tool/tool.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

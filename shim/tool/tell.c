@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How every subcommand tells a mistake in a configuration file: as compilers do, for editors. */
-#include "tool/tool.h"
+#include "tool/tell.h"
+
+#include <stdio.h>
 
 void tell(void *arg, const char *file, int line, const char *message)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands of `retrybudget`. Each gets argv from its own name on and returns the exit code.
- */
+/* The subcommands of `retrybudget`, most of them in the file of their name. Each gets argv from its
+ * own name on and returns the exit code. */
 #ifndef RETRYBUDGET_TOOL_TOOL_H
 #define RETRYBUDGET_TOOL_TOOL_H
-
-#include <stdio.h>
 
 #define EXIT_USAGE 2 /* of check, show and retrybudget itself; run has those of env(1) */
 
@@ -24,12 +22,5 @@ int cmd_share(int argc, char **argv);
 int cmd_fleet(int argc, char **argv);
 int cmd_set(int argc, char **argv);
 int cmd_reload(int argc, char **argv);
-
-/* Prints a mistake of a configuration file to stderr; a config_complain. */
-void tell(void *arg, const char *file, int line, const char *message);
-
-/* What is made from the key table: conf/retrybudget.ini, and the keys of retrybudget(5) in roff. */
-void print_sample(FILE *out);
-void print_man_keys(FILE *out);
 
 #endif

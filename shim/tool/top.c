@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* retrybudget top: what `stat` prints, live and in the order of what hurts. */
-#include "tool/top.h"
-
 #include "tool/options.h"
+#include "tool/stat.h"
 #include "tool/tool.h"
+#include "tool/top_rows.h"
+#include "tool/top_screen.h"
+#include "tool/top_text.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -5,6 +5,8 @@
 #define NCURSES_WIDECHAR 1
 #include "tool/top_draw.h"
 
+#include "tool/top_text.h"
+
 #include <curses.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef RETRYBUDGET_TOOL_TOP_DRAW_H
 #define RETRYBUDGET_TOOL_TOP_DRAW_H
 
-#include "tool/top.h"
+#include "tool/top_rows.h"
 
 enum view { VIEW_LIST, VIEW_DETAIL, VIEW_HELP };
 

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of `retrybudget top`: collected at each look, and held against those of the one before.
  */
-#include "tool/top.h"
+#include "tool/top_rows.h"
+
+#include "sys/real.h"
+#include "tool/stat.h"
+#include "tool/stat_facts.h"
+#include "tool/stat_lease.h"
+#include "tool/stat_text.h"
+#include "tool/top_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct collecting {
 	struct top *top;
@@ -100,7 +106,7 @@ static void add(struct collecting *collecting, const struct family *family, cons
 	row->values[COLUMN_HELD] = LOAD(tally->held);
 	row->values[COLUMN_TOKENS] = stat_tokens(bucket, &tokens, &capacity) ? tokens : INT64_MAX;
 	streak = one ? LOAD(one->budget.streak) : 0;
-	row->values[COLUMN_STREAK] = streak > 0 ? streak : 0;
+	row->values[COLUMN_STREAK] = greater(streak, 0);
 	(void)snprintf(row->cells[COLUMN_MODE], sizeof(row->cells[0]), "%s", stat_mode_of(family));
 	(void)snprintf(row->cells[COLUMN_TOKENS], sizeof(row->cells[0]), "%s",
 	               one ? stat_budget(one) : stat_level(bucket));
@@ -162,11 +168,11 @@ static void visit(struct family *family, struct snapshot *snapshot, void *arg)
 
 static int64_t throttled(const struct top_row *row)
 {
-	int64_t sum;
+	int64_t sum = 0;
 
-	return __builtin_add_overflow(row->values[COLUMN_REFUSED], row->values[COLUMN_HELD], &sum)
-	           ? INT64_MAX
-	           : sum;
+	add_to(&sum, row->values[COLUMN_REFUSED]);
+	add_to(&sum, row->values[COLUMN_HELD]);
+	return sum;
 }
 
 static void take_history(struct top_row *row, const struct top_row *before, bool early)
@@ -179,7 +185,7 @@ static void take_history(struct top_row *row, const struct top_row *before, bool
 	if (!early)
 		row->history[TOP_HISTORY - 1] = 0;
 	/* A slot that was emptied meanwhile counts from 0. */
-	row->history[TOP_HISTORY - 1] += change > 0 ? change : 0;
+	row->history[TOP_HISTORY - 1] += greater(change, 0);
 	row->looks = before->looks < TOP_HISTORY ? before->looks + step : TOP_HISTORY;
 	row->values[COLUMN_THROTTLED] = row->history[TOP_HISTORY - 1];
 }
@@ -244,11 +250,9 @@ static void free_rows(struct top_row *rows, size_t count)
 bool top_look(struct top *top, bool early)
 {
 	struct collecting collecting = { .top = top, .early = early };
-	struct timespec now;
 	size_t unreadable;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	collecting.now = now.tv_sec * NS_PER_S + now.tv_nsec;
+	collecting.now = monotonic();
 	top->detail.found = false;
 	if (!families_visit(0, visit, &collecting, &unreadable) || collecting.failed) {
 		free_rows(collecting.rows, collecting.count);

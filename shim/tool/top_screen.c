@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The screen of `retrybudget top`: what its keys do. */
-#include "tool/top.h"
+#include "tool/top_screen.h"
 
 #ifdef WITHOUT_NCURSES
+
+#include <stdio.h>
+
 int top_screen(struct top *top, double seconds, bool utf8)
 {
 	(void)top, (void)seconds, (void)utf8;
@@ -11,20 +14,18 @@ int top_screen(struct top *top, double seconds, bool utf8)
 }
 #else
 
+#include "sys/real.h"
+#include "tool/steer_mode.h"
 #include "tool/top_draw.h"
 
 #include <curses.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return monotonic() / NS_PER_MS;
 }
 
 static void choose(struct screen *screen, size_t at)

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of `retrybudget top`, which are the same on a screen and in print. */
-#include "tool/top.h"
+#include "tool/top_text.h"
 
 #include "dest/rules.h"
 #include "tool/called_from.h"
+#include "tool/stat_facts.h"
+#include "tool/stat_lease.h"
+#include "tool/stat_text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -93,7 +96,7 @@ static void print_bucket(FILE *out, const char *what, const struct bucket *bucke
 
 	fprintf(out, "    %-22s ", what);
 	if (stat_tokens(bucket, &tokens, &capacity))
-		print_bar(out, tokens > 0 ? tokens : 0, capacity);
+		print_bar(out, greater(tokens, 0), capacity);
 	else
 		print_bar(out, 1, 1);
 	fprintf(out, " %s\n", stat_level(bucket));

@@ -5,10 +5,12 @@
  * before it is put in force. Only whether retries may go: when they would (backoff, breaker,
  * Retry-After) is not played.
  */
+#include "budget/budget_wait.h"
 #include "budget/concurrency.h"
 #include "budget/strategy.h"
 #include "budget/streak.h"
 #include "config/read.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
 #include "tool/trace.h"
 

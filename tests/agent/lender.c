@@ -11,6 +11,8 @@
  * Usage: lender CONFIG
  */
 #include "agent/host_demand.h"
+#include "agent/lending.h"
+#include "config/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +24,7 @@ static int64_t now_ns(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+	return ns_of(now);
 }
 
 static void look(struct demand *demand)

@@ -271,7 +271,7 @@ static int64_t send_unseen(long count)
 }
 
 /* One byte there and one byte back. */
-static int64_t take_turns(long count)
+static int64_t exchange_bytes(long count)
 {
 	int64_t start = now_ns();
 
@@ -285,7 +285,7 @@ static int64_t take_turns(long count)
 }
 
 /* A request and a reply of HTTP/1.1, on a connection whose replies are read for their status. */
-static int64_t take_http_turns(long count)
+static int64_t exchange_http(long count)
 {
 	static const char ask[] = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
 	static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -433,8 +433,8 @@ static const struct {
 	{ "write", write_bytes },
 	{ "recv-untracked", receive_unseen },
 	{ "send-untracked", send_unseen },
-	{ "turn", take_turns },
-	{ "turn-http", take_http_turns },
+	{ "exchange", exchange_bytes },
+	{ "exchange-http", exchange_http },
 	{ "write-null", write_null },
 	{ "read-zero", read_zero },
 	{ "connect-close", connect_close },
@@ -466,7 +466,7 @@ int main(int argc, char **argv)
 	count = (number(argv[2], 1) + CHUNK - 1) / CHUNK * CHUNK;
 	/* Port 8080: where replies are read. */
 	by_libc = getenv("CALLS_END") && strcmp(getenv("CALLS_END"), "libc") == 0;
-	listener = listen_there(strcmp(argv[1], "turn-http") == 0 ? 8080 : 0, &listening);
+	listener = listen_there(strcmp(argv[1], "exchange-http") == 0 ? 8080 : 0, &listening);
 	links[0] = open_link();
 	links[1] = open_link();
 	null_fd = (int)MUST(open("/dev/null", O_WRONLY));

@@ -17,20 +17,18 @@ FLAP = 3  # seconds up, then as long down
 
 # The rule alone: the process-wide bucket is out of the way.
 WIDE = "[budget]\ncapacity = 1000000\nfloor = 10000/s\n"
-ONE_TRY = "one try"
-BUDGETS = {
+ONE_TRY = "one try, without the library"
+BUDGETS = {  # as the table calls them
     "bare": None,
     ONE_TRY: None,
-    "bucket": "",
-    "bucket, breaker": "breaker = on\nbreaker_open = 1s\n",
-    "window": "strategy = window\n",
-    "adaptive": "strategy = adaptive\n",
-    "throttle": "strategy = throttle\n",
-    "probabilistic": "strategy = probabilistic\n",
-    "concurrency": "strategy = concurrency\n",
-    **{f"preset {p}": f"preset = {p}\n" for p in
+    "`bucket`": "",
+    "`bucket`, `breaker_open = 1s`": "breaker = on\nbreaker_open = 1s\n",
+    **{f"`{s}`": f"strategy = {s}\n" for s in
+       ("window", "adaptive", "throttle", "probabilistic", "concurrency")},
+    **{f"`preset = {p}`": f"preset = {p}\n" for p in
        ("grpc", "aws", "aws-2026", "finagle", "linkerd", "sre", "envoy", "failsafe")},
 }
+MARK = "<!-- make amplification -->"
 
 # The test: defaults throughout. A retry costs a token, and a success earns a tenth of one: of
 # attempts of which 80 % succeed that makes 0.08 / 0.92 = 0.087 retries for each request. On top of
@@ -122,12 +120,12 @@ def worse_than_one_try(results):
 
 
 def table(results):
-    """The rows of the table in tests/README.md: results by (budget, pattern)."""
+    """The table of tests/README.md: results by (budget, pattern)."""
     patterns = [p for p in PATTERNS if any(p == q for _, q in results)]
     heads = [p if p == "flapping" else f"{p} % failing" for p in patterns]
-    print("| rule | " + " | ".join(heads) + " |")
-    print("| --- |" + " --- |" * len(patterns))
+    yield "| rule | " + " | ".join(heads) + " |"
+    yield "| --- |" + " --- |" * len(patterns)
     for budget in dict.fromkeys(b for b, _ in results):
         cells = [results[budget, p] for p in patterns]
-        print(f"| {budget} | " + " | ".join(
-            f"{c['load']:.2f} ({c['served']:.0%}, {c['rate']:.0f}/s)" if c else "-" for c in cells) + " |")
+        yield f"| {budget} | " + " | ".join(
+            f"{c['load']:.2f} ({c['served']:.0%}, {c['rate']:.0f}/s)" if c else "-" for c in cells) + " |"

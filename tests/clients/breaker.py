@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A circuit breaker in a real outage: it opens, probes, and closes when the server is back. The
-kernel counts the attempts; the records must tell the same story."""
+kernel counts the attempts; the records must say the same."""
 
 import sys
 import time

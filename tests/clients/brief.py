@@ -140,5 +140,5 @@ def judge(lab, client, way, result, problems, chance):
     # On a unix socket, or where the server is only slow, it may spin if it does bare
     # (matrix.compare).
     paced = way.nature == "storm" and way.counted != "unix" and not client.gives_up
-    if paced and result["cpu"] > client.most_cpu:
+    if paced and result["cpu"] > client.cpu_bound(way):
         chance.append(f"spins: {result['cpu']:.0%} of a processor while waiting")

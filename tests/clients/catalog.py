@@ -67,6 +67,12 @@ TIMEOUT = "1.2"  # seconds after which a client gives up waiting, where it has s
 # work, and are slowed down by no more than their server's own failures. Bare they use most of a
 # processor; what they may use here is less.
 MAY_WORK = {"most_cpu": 0.6}
+# Runtimes that look names up in threads of a pool: such a thread sleeps while the loop works on another one,
+# for a millisecond or more on some machines, and may have work for all that it can tell. It is not held.
+POOLED = {"most_cpu_of_lookups": 0.45}
+# Each try starts a process, four times a second where it is held, and some of them before it is: what
+# that costs is the machine's. Bare all of a processor.
+STARTS = {"most_cpu": 0.2}
 
 
 @dataclass
@@ -90,8 +96,13 @@ class Client:
     service: bool = False  # started by loops/front.py, which itself is not under the shim
     excused: int = 0  # attempts a second that are, or seem to be, new work, and so free
     most_cpu: float = 0.10  # of a processor, while the shim throttles it (MAY_WORK)
+    most_cpu_of_lookups: float = 0.10  # the same, where it is its lookups that fail (POOLED)
     environment: dict = field(default_factory=dict)
     policy: str = ""  # more lines of [destination default]
+
+    def cpu_bound(self, way):
+        """The share of a processor that it may use while it is throttled."""
+        return max(self.most_cpu, self.most_cpu_of_lookups if way.counted == "dns" else 0)
 
     def missing(self):
         """The programs it needs that are not there."""
@@ -142,14 +153,14 @@ def clients(build):
         script("python urllib", "Python", python, "urllib_loop.py", PAGE),
         script("python socket", "Python", python, "socket_loop.py", "hello from python\n",
                **unix),
-        script("python asyncio", "Python", python, "asyncio_loop.py", "hello from asyncio\n", **unix),
+        script("python asyncio", "Python", python, "asyncio_loop.py", "hello from asyncio\n", **unix, **POOLED),
         script("perl LWP", "Perl", ["perl"], "lwp.pl", PAGE),
         script("perl IO::Socket", "Perl", ["perl"], "iosocket.pl", "hello from perl\n", **unix),
         script("perl HTTP::Tiny", "Perl", ["perl"], "httptiny.pl", PAGE),
         script("php contents", "PHP", ["php"], "contents.php", PAGE),
         script("php stream", "PHP", ["php"], "stream.php", "hello from php\n", **unix),
-        script("node http", "Node", ["node"], "http.js", PAGE, **unix),
-        script("node net", "Node", ["node"], "net.js", "hello from node\n", **unix),
+        script("node http", "Node", ["node"], "http.js", PAGE, **unix, **POOLED),
+        script("node net", "Node", ["node"], "net.js", "hello from node\n", **unix, **POOLED),
         java("java URL", "UrlLoop", classes, PAGE),
         java("java Socket", "SocketLoop", classes, "hello from java\n"),
         script("ruby net/http", "Ruby", ["ruby"], "nethttp.rb", PAGE),
@@ -211,10 +222,11 @@ def until(name, command, answer="", **more):
 def process_loops():
     url = "http://{host}:{port}/"
     return [
-        until("until curl", ["curl", "-sSfq", "--noproxy", "*", "-m", "{timeout}", url], PAGE),
-        until("until nc", ["-nc", "{host}", "{port}"], "hello from nc\n", further=SLOW),
+        until("until curl", ["curl", "-sSfq", "--noproxy", "*", "-m", "{timeout}", url], PAGE,
+              **STARTS),
+        until("until nc", ["-nc", "{host}", "{port}"], "hello from nc\n", further=SLOW, **STARTS),
         until("until wget", ["wget", "-nv", "--no-config", "-t", "1", "-T", "{timeout}", "-O", "-",
-                             url], PAGE),
+                             url], PAGE, **STARTS),
     ]
 
 

@@ -94,7 +94,7 @@ def differences(client, way_name, unanswered, b, s):
     if way.counted == "udp" and s["attempts"] != b["attempts"]:
         found.append(f"{s['attempts']} datagrams, bare {b['attempts']}")
     # A connect to a unix socket that must not wait fails at once, and only the program itself
-    # could pace it (shim/pace/nonblocking.c): one that tries without a pause bare may spin.
+    # could pace it (shim/pace/refuse.c): one that tries without a pause bare may spin.
     if way.counted == "unix" and b["attempts"] < PAUSELESS * b["watched"]:
         if s.get("cpu", 0) > client.most_cpu:
             found.append(f"spins: {s['cpu']:.0%} of a processor, and does not bare")

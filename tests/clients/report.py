@@ -14,10 +14,13 @@ import statuses
 
 def progress(case):
     problems = case["result"]["problems"]
-    verdict = "FAIL" if problems else "ok"
+    unjudged = case["result"].get("unjudged", ())
+    verdict = "FAIL" if problems else "skip" if unjudged else "ok"
     print(f"{verdict:4} {case['id']} ({case['result']['seconds']:.1f} s)", flush=True)
     for problem in problems:
         print(f"     {problem}", flush=True)
+    for problem in unjudged:
+        print(f"     not judged on a slow machine: {problem}", flush=True)
     for problem in case["result"].get("once", ()):
         print(f"     once in three runs: {problem}", flush=True)
     if "trace" in case["result"]:
@@ -141,7 +144,9 @@ def tables(done, seconds, clients):
     for case in (c for c in done if c["result"]["problems"]):
         print(f"FAIL {case['id']}: {'; '.join(case['result']['problems'])}")
         bad += 1
-    good += sum(not c["result"]["problems"] for c in done)
+    sound = [c["result"] for c in done if not c["result"]["problems"]]
+    skipped = sum("unjudged" in result for result in sound)
+    good += len(sound) - skipped
     print(f"{len(done)} runs in {seconds:.0f} s")
-    print(f"{good} passed, {bad} failed, 0 skipped")
+    print(f"{good} passed, {bad} failed, {skipped} skipped")
     return bad

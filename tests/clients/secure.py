@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Real clients over TLS. What the server says inside TLS must hold a loop back as it does in clear
+"""Real clients over TLS. What the server says inside TLS must throttle a loop as it does in clear
 text (statuses.py), where the program reads it through OpenSSL or GnuTLS."""
 
 import os

@@ -5,7 +5,7 @@ promises of the matrix; the storms of catalog.py are held against the goals as w
 
 import os
 
-from catalog import FREE, LOOKUPS, LOOPS, MAY_WORK, PAGE, SLOW, Client, until
+from catalog import FREE, LOOKUPS, LOOPS, MAY_WORK, PAGE, POOLED, SLOW, Client, until
 
 TCP = ("refused", "reset", "close", "read-close")
 ALL = (*TCP, "servfail", *LOOKUPS, *SLOW, *FREE)
@@ -37,7 +37,7 @@ def own_loops():
     return [
         python("python redis", "redis_loop.py", "PONG\n", (*ALL, "loading", "unix")),
         python("python requests", "requests_loop.py", PAGE),
-        python("python aiohttp", "aiohttp_loop.py", PAGE),
+        python("python aiohttp", "aiohttp_loop.py", PAGE, **POOLED),
         loop("gawk /inet", "C", ["gawk", "-f", os.path.join(LOOPS, "inet.awk"), "loop", "{host}",
                                  "{port}"], "hello from gawk\n", ALL),
         loop("wrk", "C", ["wrk", "-t1", "-c2", "-d60s", "--timeout", "1s", url], "",

@@ -85,7 +85,7 @@ class Task:
     def __init__(self, path):
         self.parts = [["run", []]]  # phase and lines
         self.children = []  # thread ids, in the order in which they were made
-        self.serves = False  # a server of probe.h: what it reads at once is the scheduler's choice
+        self.serves = False  # a server of probe/probe.h: what it reads at once is the scheduler's choice
         self.cut_short = False
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:

@@ -45,11 +45,11 @@ static bool set(const char *text)
 
 static bool sync_one(const char *text)
 {
-	int64_t v[16];
+	int64_t v[18];
 	struct ledger_answer answer;
 	struct ledger_ask ask;
 
-	if (!numbers(text, v, 16) || v[1] < 0 || v[1] >= HOSTS)
+	if (!numbers(text, v, 18) || v[1] < 0 || v[1] >= HOSTS)
 		return false;
 	ask = (struct ledger_ask) { .life = v[2],
 		                    .number = v[3],
@@ -60,7 +60,9 @@ static bool sync_one(const char *text)
 		                    .wants = { v[9], v[12] },
 		                    .good = v[13],
 		                    .bad = v[14],
-		                    .success_age = v[15] };
+		                    .won = v[15],
+		                    .lost = v[16],
+		                    .success_age = v[17] };
 	ledger_sync(&ledger, &hosts[v[1]], &ask, v[0], remembers, &answer);
 	remembers = true;
 	printf("%" PRId64, answer.status);

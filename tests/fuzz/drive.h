@@ -8,9 +8,11 @@
 #ifndef RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 #define RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 
+#include "budget/budget_wait.h"
 #include "sys/real.h"
 #include "pace/pace.h"
 #include "conn/attempt.h"
+#include "conn/attempt_end.h"
 #include "conn/settle.h"
 #include "conn/feedback.h"
 #include "region/state.h"
@@ -95,6 +97,7 @@ static inline void drive_start(void)
 	shim_region = mmap(NULL, sizeof(*shim_region), PROT_READ | PROT_WRITE,
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	drive_must(shim_region != MAP_FAILED, "a region");
+	shim_use(shim_region, 0);
 	report_settings(&config_current()->log, shim_region);
 	shim_state = STATE_READY;
 }

@@ -9,7 +9,7 @@
  * PORT/PATH where the path is asked as it is; else each job has a path of its own.
  *   -n THREADS  -r JOBS-PER-SECOND (0: no pause)  -s SECONDS  -t TRIES (0: endless)  -p PAUSE-MS
  *   -o TIMEOUT-MS  -k kept connections  -b non-blocking connects  -m POSTs  -1 one-way  -l logs
- *   -q closes as soon as it has sent
+ *   -q closes as soon as it has sent  -x closes before the server does
  *   -e reads to the end, and sends nothing  -E but for the first time
  *   -f every job asks the targets in order until one answers
  *   -a every job asks all targets
@@ -17,13 +17,16 @@
  *   -w every thread wants one connection and asks until it has it; the line says when
  *   -c COUNT jobs in all, one after the other
  *   -u tries again after replies alone: any other error ends the job
+ *   -d which target a job asks is drawn: else they take turns
  *   -j the pause doubles from try to try, and each is drawn between nothing and that
  */
+#include "options.h"
 #include "work.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +46,10 @@ struct target {
 static struct way way;
 static struct target targets[MOST];
 static int target_count, threads = 1, tries = 1;
-static double rate, seconds = 5, pause_between, storm_pause, started;
+static double rate, seconds = 5, pause_between, started;
 static long jobs_in_all;
-static char storm[64];
-static bool failover, all, warm, jitter, replies_only;
+static struct storm storm;
+static bool failover, all, warm, jitter, replies_only, draws;
 static atomic_long next_job, line_count, begun[128], ended[128];
 static struct line {
 	char kind, error[14];
@@ -96,10 +99,21 @@ static const char *with_tries(const struct target *target, const char *path, int
 	return error;
 }
 
+// In turn; or drawn, the same in each play.
+static int target_of(long number)
+{
+	uint32_t drawn = (uint32_t)number;
+	if (!draws)
+		return (int)(number % target_count);
+	for (int i = 0; i < 3; i++)
+		drawn = (drawn ^ drawn >> 15) * 0x2c1b3c6du + 0x9e3779b9u;
+	return (int)((uint64_t)drawn * (uint32_t)target_count >> 32);
+}
+
 static void job(long number, int *kept, double due)
 {
 	char path[128];
-	const int only = (int)(number % target_count);
+	const int only = target_of(number);
 	const char *error = "none";
 	if (failover)
 		atomic_fetch_add(&begun['h'], 1);
@@ -133,7 +147,7 @@ static void *work(void *unused)
 		if (due > seconds_now())
 			pause_ms((due - seconds_now()) * 1e3);
 		if (over()) { // jobs still in line then were never done
-			const int i = failover ? 0 : (int)(number % target_count);
+			const int i = failover ? 0 : target_of(number);
 			const char kind = failover ? 'h' : targets[i].kind;
 			atomic_fetch_add(&begun[(int)kind], 1);
 			note(kind, due, "LATE");
@@ -160,12 +174,8 @@ static void *warm_up(void *unused)
 
 static void *rage(void *unused)
 {
-	int kept = -1;
-	const struct way quick = { .kept = false };
-	while (!over()) {
-		ask(storm, "/s", &quick, &kept);
-		pause_ms(storm_pause);
-	}
+	while (!over())
+		storm_on(&storm);
 	return unused;
 }
 
@@ -183,104 +193,58 @@ static void parse_target(const char *text)
 		targets[target_count++] = target;
 }
 
+static const struct option options[] = {
+	{ 'n', OPTION_INT, &threads },         { 'r', OPTION_REAL, &rate },
+	{ 's', OPTION_REAL, &seconds },        { 't', OPTION_INT, &tries },
+	{ 'p', OPTION_REAL, &pause_between },  { 'o', OPTION_INT, &way.timeout_ms },
+	{ 'c', OPTION_LONG, &jobs_in_all },    { 'g', OPTION_STORM, &storm },
+	{ 'k', OPTION_FLAG, &way.kept },       { 'b', OPTION_FLAG, &way.nonblocking },
+	{ 'm', OPTION_FLAG, &way.post },       { '1', OPTION_FLAG, &way.one_way },
+	{ 'l', OPTION_FLAG, &way.log },        { 'q', OPTION_FLAG, &way.forget },
+	{ 'E', OPTION_FLAG, &way.asks_first }, { 'e', OPTION_FLAG, &way.listens },
+	{ 'f', OPTION_FLAG, &failover },       { 'a', OPTION_FLAG, &all },
+	{ 'w', OPTION_FLAG, &warm },           { 'u', OPTION_FLAG, &replies_only },
+	{ 'j', OPTION_FLAG, &jitter },         { 'd', OPTION_FLAG, &draws },
+	{ 'x', OPTION_FLAG, &way.ends },
+};
+
+// Until all threads are done, or should be; what they then have not ended, never ends.
+static void play_in_threads(const pthread_attr_t *small)
+{
+	pthread_t thread[2000];
+	for (int i = 0; i < threads; i++)
+		pthread_create(&thread[i], small, warm ? warm_up : work, NULL);
+	struct timespec last;
+	clock_gettime(CLOCK_REALTIME, &last);
+	last.tv_sec += (time_t)(seconds + GRACE);
+	for (int i = 0; i < threads; i++)
+		pthread_timedjoin_np(thread[i], NULL, &last);
+	for (const char *kind = "hdp"; *kind; kind++)
+		while (ended[(int)*kind] < begun[(int)*kind])
+			note(*kind, started + seconds, "NEVER");
+}
+
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "n:r:s:t:p:o:kbm1lqeEfag:wc:ju")) >= 0;) {
-		switch (c) {
-		case 'n':
-			threads = atoi(optarg);
-			break;
-		case 'r':
-			rate = atof(optarg);
-			break;
-		case 's':
-			seconds = atof(optarg);
-			break;
-		case 't':
-			tries = atoi(optarg);
-			break;
-		case 'p':
-			pause_between = atof(optarg);
-			break;
-		case 'o':
-			way.timeout_ms = atoi(optarg);
-			break;
-		case 'k':
-			way.kept = true;
-			break;
-		case 'b':
-			way.nonblocking = true;
-			break;
-		case 'm':
-			way.post = true;
-			break;
-		case '1':
-			way.one_way = true;
-			break;
-		case 'l':
-			way.log = true;
-			break;
-		case 'q':
-			way.forget = true;
-			break;
-		case 'E':
-			way.asks_first = true;
-			// fall through
-		case 'e':
-			way.listens = true;
-			break;
-		case 'f':
-			failover = true;
-			break;
-		case 'a':
-			all = true;
-			break;
-		case 'w':
-			warm = true;
-			break;
-		case 'c':
-			jobs_in_all = atol(optarg);
-			break;
-		case 'u':
-			replies_only = true;
-			break;
-		case 'j':
-			jitter = true;
-			break;
-		case 'g':
-			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);
-			storm_pause = strchr(optarg, ':') ? atof(strchr(optarg, ':') + 1) : 0;
-			break;
-		default:
-			return 2;
-		}
-	}
+	if (!read_options(options, sizeof options / sizeof *options, argc, argv))
+		return 2;
+	way.listens |= way.asks_first;
 	for (; optind < argc; optind++)
 		parse_target(argv[optind]);
 	if (!target_count)
 		return 2;
 	started = seconds_now();
-	pthread_t thread[2000], other;
+	pthread_t other;
 	pthread_attr_t small;
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 256 << 10);
-	if (*storm)
+	if (*storm.target)
 		pthread_create(&other, &small, rage, NULL);
-	if (threads == 1 && !warm) {
+	if (threads == 1 && !warm)
 		work(NULL); // a program of one thread, as most are
-	} else {
-		for (int i = 0; i < threads; i++)
-			pthread_create(&thread[i], &small, warm ? warm_up : work, NULL);
-		struct timespec last;
-		clock_gettime(CLOCK_REALTIME, &last);
-		last.tv_sec += (time_t)(seconds + GRACE);
-		for (int i = 0; i < threads; i++)
-			pthread_timedjoin_np(thread[i], NULL, &last);
-		for (const char *kind = "hdp"; *kind; kind++)
-			while (ended[(int)*kind] < begun[(int)*kind])
-				note(*kind, started + seconds, "NEVER");
-	}
+	else
+		play_in_threads(&small);
 	for (long i = 0; i < line_count && i < LINES; i++)
 		printf("%c %.2f %s\n", lines[i].kind, lines[i].milliseconds, lines[i].error);
 	return 0;

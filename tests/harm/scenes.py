@@ -9,9 +9,9 @@ What a scene may say beside name, rule (of the judging, or what of it), what, ho
   failing    the share that fails, for work of kind p: served must be what no retry would serve
   later, dead_later   ms that the p99 of healthy and of hopeless work may be later (None: any)
   ends       the host must end by itself, at most so many seconds after bare
-  cpu        processor under 1 %; endless: the host never ends by itself
+  cpu        so many loops use little of a processor; endless: the host never ends by itself
   files      written to {T} before; needs: commands without which it is skipped; dns: a resolver
-  names      lines of /etc/hosts
+  names      lines of /etc/hosts; own_ports: the range of ports that connects leave from
   quick      played by `make check-harm`; open scenes stand in open.txt
 """
 
@@ -122,6 +122,17 @@ def pools():
             ("broken-urls", "the same, of many URLs, all different", (f"{LIVE}=h", f"{LIVE}=d")),
             ("broken-two", "the same of two URLs, one of them broken", (f"{LIVE}/h=h", f"{LIVE}/d=d"))):
         scene(f"pool/{name}", "denied", what, pool("-n 8 -r 60 -t 3 -u", *targets), [f"{LIVE}:broken"])
+    scene("pool/hang-half", "other-work", "8 threads without a pause, half of the URLs, as they come, hang and are given up after 200 ms",
+          pool("-n 8 -c 500 -t 1 -o 200 -d", f"{LIVE}=h", f"{LIVE}=d"), [f"{LIVE}:polls"], 14)
+    scene("pool/hang-most", "other-work", "32 threads, three of four URLs hang, 3 tries",
+          pool("-n 32 -r 30 -t 3 -p 20 -o 200 -d", f"{LIVE}=h", f"{LIVE}=dx3"), [f"{LIVE}:polls"], quick=True)
+    for name, what, options in (
+            ("closed-most", "8 threads, nine of ten URLs, as they come, are closed without an answer", "-r 120 -t 1"),
+            ("closed-tries", "the same with 3 tries", "-r 40 -t 3 -p 20")):
+        scene(f"pool/{name}", "other-work", what, pool(f"-n 8 {options} -d", f"{LIVE}=h", f"{LIVE}=dx9"),
+              [f"{LIVE}:shuts"])
+    scene("pool/closed-three", "other-work", "the same of three in four URLs",
+          pool("-n 8 -r 120 -t 3 -p 20 -d", f"{LIVE}=h", f"{LIVE}=dx3"), [f"{LIVE}:shuts"])
     scene("pool/blip", "forgive", "100 jobs in flight meet a second of outage, then 50 jobs/s",
           pool("-n 100 -r 100 -t 1", f"{LIVE}=p"), [f"{LIVE}:refuse,ok@1"], failing=1 / 8, quick=True,
           fixed=True)
@@ -136,6 +147,10 @@ def pools():
     for name, kept in (("lone", ""), ("lone-kept", " -k")):
         scene(f"pool/limit-{name}", "Retry-After", "the same of one thread that asks three times a second",
               pool(f"-n 1 -r 3 -t 1{kept}", f"{LIVE}=p"), [f"{LIVE}:limit=6"], failing=0.05)
+    for name, tries, what in (("url", 1, "once"), ("url-tries", 3, "three times")):
+        scene(f"pool/limit-{name}", "Retry-After", f"one thread, each sixth job for a URL that says 429, tried {what}",
+              pool(f"-n 1 -r 18 -t {tries} -p 10", f"{LIVE}=hx5", f"{LIVE}/d=d"), [f"{LIVE}:ok,bars=20@2"], 10,
+              fixed=True)
     scene("pool/limiter", "invited", "a limiter of 30/s, 35 distinct jobs/s, which try 4 times, as it asks",
           pool("-n 60 -r 35 -t 4 -p 1050 -k", f"{LIVE}=h"), [f"{LIVE}:rate=30"], later=1500)
     scene("pool/limiter-eager", "Retry-After", "the same where the tries come sooner than asked",
@@ -147,6 +162,10 @@ def pools():
     scene("pool/failover-closed", "sweep", "a list of hosts, the first accepts and closes",
           pool("-n 2 -r 20 -f", f"{DEAD}=d", f"{NEXT}=d", f"{LIVE}=h"),
           [*pair("closed"), f"{NEXT}:refuse"], quick=True)
+    for name, options in (("ports", "-n 8"), ("ports-nonblocking", "-n 8 -b")):
+        scene(f"pool/{name}", "local", "150 connects/s and sixty ports, which are free again after a second",
+              pool(f"{options} -t 1 -r 150 -x", f"{LIVE}=h"), [f"{LIVE}:ok"], own_ports="40000 40059",
+              quick=name == "ports")
     scene("pool/dual", "sweep", "a name of two addresses, IPv6 refused, asked 20 times at once",
           ["/usr/bin/python3", "{H}/hosts/dual.py", "dual.test", str(LIVE), "{S}", "20"],
           [f"{LIVE}:ok"], names=["::1 dual.test", "127.0.0.1 dual.test"])
@@ -164,6 +183,9 @@ def pools():
     scene("crawler", "sweep", "40 hosts, each asked once a second, a quarter dead",
           pool("-n 8 -r 40", *[f"127.0.1.{i}:{LIVE if i % 4 else DEAD}={'h' if i % 4 else 'd'}"
                                for i in range(1, 41)]), pair("refused"))
+    scene("crawl", "process", "360 hosts, half of them dead, and each twentieth answer of the others fails, 3 tries",
+          pool("-n 48 -r 300 -t 3 -p 50", *[f"127.0.{1 + i // 200}.{1 + i % 200}:{LIVE if i % 2 else DEAD}={'h' if i % 2 else 'd'}"
+                                            for i in range(360)]), [f"{LIVE}:nth=20", f"{DEAD}:refuse"], quick=True)
     scene("pool/storming-thread", "loop", "a service's pool beside a thread that storms",
           pool(f"-n 4 -r 50 -g {DEAD}:1", f"{LIVE}=h"), pair("refused"), storm=[{"port": DEAD}],
           brief=False, quick=True)
@@ -177,7 +199,8 @@ def services():
         for way in ("refused", "closed") if mode in ("reactor", "prefork") else ("refused",):
             scene(f"serve/{mode}-{way}", "demand",
                   f"a {mode} service, one dead and one healthy upstream, 3 tries",
-                  serve(mode, f"-n {workers} -t 3 -p 10"), pair(way), front=PORT, load=load(60, 16),
+                  serve(mode, f"-n {workers} -t 3 -p 10"), pair(way), front=PORT,
+                  load=load(40 if mode == "inetd" else 60, 16),  # it starts a program for each
                   activated=mode == "activated", quick=mode == "reactor" and way == "refused",
                   per_demand=(DEAD, "d", 3.02 if mode == "inetd" else 1.15, "syns"))
     scene("serve/kept", "demand", "a reactor with kept connections on both sides",
@@ -200,7 +223,7 @@ def runtimes():
     jobs = [f"{LIVE}=h", f"{DEAD}=d"]
     work = {
         "python-threads": (["/usr/bin/python3", "{H}/hosts/jobs.py", "threads", "{S}", "30", "3"], jobs),
-        "python-prefork": (["/usr/bin/python3", "{H}/hosts/jobs.py", "prefork", "{S}", "60", "3"], jobs),
+        "python-prefork": (["/usr/bin/python3", "{H}/hosts/jobs.py", "prefork", "{S}", "20", "3"], jobs),
         "python-asyncio": (["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "60", "3"], jobs),
         "python-requests": (["/usr/bin/python3", "{H}/hosts/jobs.py", "requests", "{S}", "30", "2"], jobs),
         "node": (["node", "{H}/hosts/jobs.js", "{S}", "60", "3", "none"], jobs),
@@ -238,6 +261,20 @@ def runtimes():
     scene("node/badurl", "mixed", "an event loop asks 10 times a second beside one URL that is tried again after 10 ms",
           ["node", "{H}/hosts/badurl.js", str(LIVE), "{S}", "10"], [f"{LIVE}:broken"], needs=["node"],
           per_demand=(LIVE, "h", 12, "syns"), quick=True)
+    for name, what, rate, tries, targets in (
+            ("once", "half of an event loop's URLs, each tried once, are put off for a minute", 6, 1, "hd"),
+            ("again", "every tenth is, and those are tried again at once", 20, 3, "hhhhhhhhhd")):
+        scene(f"put-off/{name}", "Retry-After", what,
+              ["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", str(rate), str(tries),
+               *[f"{LIVE}={kind}" for kind in targets]], [f"{LIVE}:bars=60"], needs=["/usr/bin/python3"],
+              quick=name == "again")
+    tenants = ["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "40", "3", *[f"{LIVE}={kind}" for kind in "dhhh"]]
+    for name, what, host in (("lone", "one thread", pool("-n 1 -r 10 -t 1", f"{LIVE}/d=d", f"{LIVE}=hx3")),
+                             ("loop", "an event loop that tries three times", tenants)):
+        scene(f"tenants/{name}", "Retry-After", f"{what}: the first of all requests, and each fourth, is put off for a minute",
+              host, [f"{LIVE}:bars=60"], needs=host[:1] if name == "loop" else [])
+    scene("put-off/turn", "denied", "one job after the other, every fourth is put off and tried four times",
+          ["perl", "{H}/hosts/turn.pl", "{S}", str(LIVE), "4", "4"], [f"{LIVE}:bars=60"], needs=["perl"])
     scene("python/queue", "demand", "jobs come by an outgoing connection, half for a dead server",
           ["/usr/bin/python3", "{H}/hosts/jobs.py", "queue", "{S}", "0", "3", *jobs, "9003=q"],
           [*pair("refused"), f"{NEXT}:push=40"])
@@ -318,7 +355,7 @@ def storms():
         if "what_counts" in about:
             about["what"] = about.pop("what_counts")
         scene(f"storm/{name}", rule, what, command, servers, seconds,
-              storm=[{"port": port, **about} for port in ports], cpu=more.pop("cpu", True), **more)
+              storm=[{"port": port, **about} for port in ports], cpu=more.pop("cpu", 1), **more)
 
     endless = f"{DEAD}=s"
     for way in ("refused", "closed", "read"):
@@ -337,9 +374,9 @@ def storms():
     storm("logs", "each failure is logged, to UDP and a file", pool("-t 0 -l", endless), [f"{DEAD}:close"])
     storm("forgets", "sends and closes at once, to a server that closes", pool("-r 0 -t 1 -q", endless),
           [f"{DEAD}:close"])
-    storm("crowd", "twenty looping threads", pool("-n 20 -t 0", endless), [f"{DEAD}:refuse"], more=20)
+    storm("crowd", "twenty looping threads", pool("-n 20 -t 0", endless), [f"{DEAD}:refuse"], more=20, cpu=20)
     storm("refill", "a pool refills to fifty connections", pool("-n 50 -w", endless),
-          [f"{DEAD}:refuse"], more=50, cpu=False)
+          [f"{DEAD}:refuse"], more=50, cpu=0)
     for number, kind in enumerate(("mysql", "smtp", "postgres", "tls", "http"), 1):
         # Whoever speaks SMTP waits for the greeting: after a question a line 421 may be an answer.
         storm(f"greet-{kind}", "a refusal in band, then a close",
@@ -351,11 +388,15 @@ def storms():
           [f"{DEAD}:socks"])
     storm("nonce", "503 on a kept connection, a nonce in each request", pool("-r 0 -t 1 -k", endless),
           [f"{DEAD}:status=503"], what_counts="requests", rule="other-request")
+    # Sixty are served before; then as many failures in a row as may be chance.
+    storm("nonce-after", "the same on new connections, after three seconds in which the server was well",
+          ["/usr/bin/python3", "{H}/hosts/nonce.py", str(DEAD), "{S}"], [f"{DEAD}:refuse,ok@1,status=503@4"],
+          more=60 + 30 + 20, brief=False, cpu=0, fixed=True, rule="unclear")
     for code in (502, 504):
         storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
               [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")
     storm("sidecar", "thirty threads, a sidecar accepts and closes after 2 s", pool("-n 30 -t 0", endless),
-          [f"{DEAD}:late=2000"], brief=False, more=30, cpu=False)
+          [f"{DEAD}:late=2000"], brief=False, more=30, cpu=0)
     storm("lookups", "a name that SERVFAILs, without a pause",
           ["/usr/bin/python3", "{H}/hosts/look.py", "sf.test", "{S}"], ["53:dns"], (53,), dns=True,
           what_counts="requests", more=13)  # each lookup asks for two kinds of address

@@ -51,7 +51,12 @@ CASES = [
      {"syns": 61}, True),
     ("ends in time", {"seconds": 9, "ends": 2}, {}, {"seconds": 11.9}, False),
     ("ends late", {"seconds": 9, "ends": 2}, {}, {"seconds": 12.1}, True),
-    ("processor", {"seconds": 9, "cpu": True}, {}, {"cpu": 0.02}, True),
+    ("processor", {"seconds": 9, "cpu": 1}, {}, {"cpu": 0.02}, True),
+    ("no dearer than the tries of twenty loops", {**STORM, "cpu": 20}, {"cpu": 0.9, "syns": 90000},
+     {"cpu": 0.07}, False),
+    ("dearer than those", {**STORM, "cpu": 20}, {"cpu": 0.9, "syns": 90000}, {"cpu": 0.09}, True),
+    ("one loop is cheap whatever a try costs", {**STORM, "cpu": 1}, {"cpu": 0.9, "syns": 90000},
+     {"cpu": 0.02}, True),
 ]
 
 # Looks that come in turn (True: passes), whether the scene is listed as open, the result, how many.

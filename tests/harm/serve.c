@@ -15,6 +15,7 @@
  *   loop        a loop that answers itself, and begins a connect that does not block to the dead
  *               upstream whenever the last one failed
  */
+#include "options.h"
 #include "work.h"
 
 #include <errno.h>
@@ -33,10 +34,10 @@
 enum { LINE = 4096 };
 
 static struct way way;
-static const char *healthy = "1", *dead = "1";
-static char storm[64];
-static int listener = -1, workers = 8, tries = 3;
-static double pause_between, storm_pause;
+static const char *mode = "perconn", *healthy = "1", *dead = "1";
+static struct storm storm;
+static int listener = -1, port, workers = 8, tries = 3;
+static double pause_between;
 static _Thread_local int kept[2] = { -1, -1 };
 
 // Reads one request and answers it; false when the connection is over.
@@ -100,10 +101,8 @@ static int next_connection(void)
 
 static void *rage(void *unused)
 {
-	for (int none = -1;;) {
-		ask(storm, "/s", &(struct way) { 0 }, &none);
-		pause_ms(storm_pause);
-	}
+	for (;;)
+		storm_on(&storm);
 	return unused;
 }
 
@@ -185,96 +184,86 @@ static void turn(bool reactor)
 	}
 }
 
-int main(int argc, char **argv)
+static const struct option options[] = {
+	{ 'M', OPTION_TEXT, &mode },          { 'l', OPTION_INT, &port },
+	{ 'h', OPTION_TEXT, &healthy },       { 'd', OPTION_TEXT, &dead },
+	{ 'n', OPTION_INT, &workers },        { 't', OPTION_INT, &tries },
+	{ 'p', OPTION_REAL, &pause_between }, { 'o', OPTION_INT, &way.timeout_ms },
+	{ 'k', OPTION_FLAG, &way.kept },      { 'g', OPTION_STORM, &storm },
+};
+
+static bool is_mode(const char *name)
 {
-	const char *mode = "perconn";
-	int port = 0;
-	signal(SIGPIPE, SIG_IGN);
-	for (int c; (c = getopt(argc, argv, "M:l:h:d:n:t:p:o:kg:")) >= 0;) {
-		switch (c) {
-		case 'M':
-			mode = optarg;
-			break;
-		case 'l':
-			port = atoi(optarg);
-			break;
-		case 'h':
-			healthy = optarg;
-			break;
-		case 'd':
-			dead = optarg;
-			break;
-		case 'n':
-			workers = atoi(optarg);
-			break;
-		case 't':
-			tries = atoi(optarg);
-			break;
-		case 'p':
-			pause_between = atof(optarg);
-			break;
-		case 'o':
-			way.timeout_ms = atoi(optarg);
-			break;
-		case 'k':
-			way.kept = true;
-			break;
-		case 'g':
-			snprintf(storm, sizeof storm, "%.*s", (int)strcspn(optarg, ":"), optarg);
-			storm_pause = strchr(optarg, ':') ? atof(strchr(optarg, ':') + 1) : 0;
-			break;
-		default:
-			return 2;
-		}
+	return strcmp(mode, name) == 0;
+}
+
+static bool listen_on_port(void)
+{
+	const struct sockaddr_in address = { .sin_family = AF_INET,
+		                             .sin_port = htons((uint16_t)port) };
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int) { 1 }, sizeof(int));
+	return bind(listener, (const struct sockaddr *)&address, sizeof address) == 0 &&
+	       listen(listener, 1024) == 0;
+}
+
+// A process of its own, as inetd starts it, for a connection.
+static void start_process(int fd)
+{
+	if (fork() == 0) {
+		char many[12], milliseconds[24];
+		snprintf(many, sizeof many, "%d", tries);
+		snprintf(milliseconds, sizeof milliseconds, "%g", pause_between);
+		dup2(fd, 0);
+		dup2(fd, 1);
+		execl("/proc/self/exe", "serve", "-M", "connection", "-h", healthy, "-d", dead,
+		      "-t", many, "-p", milliseconds, NULL);
+		_exit(1);
 	}
-	if (strcmp(mode, "connection") == 0) { // what inetd started
-		while (serve_one(0, 1, true))
-			;
-		return 0;
-	}
-	if (strcmp(mode, "activated") == 0) {
-		listener = 3;
-	} else {
-		struct sockaddr_in address = { .sin_family = AF_INET,
-			                       .sin_port = htons((uint16_t)port) };
-		listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &(int) { 1 }, sizeof(int));
-		if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-		    listen(listener, 1024) != 0) {
-			perror("serve");
-			return 1;
-		}
-	}
-	if (strcmp(mode, "prefork") == 0)
-		for (int i = 1; i < workers; i++)
-			if (fork() == 0)
-				break;
-	if (*storm)
-		start(rage, 0);
-	if (strcmp(mode, "reactor") == 0 || strcmp(mode, "loop") == 0)
-		turn(mode[0] == 'r');
+	close(fd);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+static void serve_connections(void)
+{
 	for (int fd;;) {
 		if ((fd = next_connection()) < 0)
 			continue;
-		if (strcmp(mode, "perconn") == 0 || strcmp(mode, "activated") == 0) {
+		if (is_mode("perconn") || is_mode("activated")) {
 			start(connection, fd);
-		} else if (strcmp(mode, "inetd") == 0) {
-			if (fork() == 0) {
-				char many[12], milliseconds[24];
-				snprintf(many, sizeof many, "%d", tries);
-				snprintf(milliseconds, sizeof milliseconds, "%g", pause_between);
-				dup2(fd, 0);
-				dup2(fd, 1);
-				execl("/proc/self/exe", "serve", "-M", "connection", "-h", healthy,
-				      "-d", dead, "-t", many, "-p", milliseconds, NULL);
-				_exit(1);
-			}
-			close(fd);
-			while (waitpid(-1, NULL, WNOHANG) > 0)
-				;
+		} else if (is_mode("inetd")) {
+			start_process(fd);
 		} else {
 			connection((void *)(long)fd);
 			kept[0] = kept[1] = -1;
 		}
 	}
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	if (!read_options(options, sizeof options / sizeof *options, argc, argv))
+		return 2;
+	if (is_mode("connection")) { // what inetd started
+		while (serve_one(0, 1, true))
+			;
+		return 0;
+	}
+	if (is_mode("activated")) {
+		listener = 3;
+	} else if (!listen_on_port()) {
+		perror("serve");
+		return 1;
+	}
+	if (is_mode("prefork"))
+		for (int i = 1; i < workers; i++)
+			if (fork() == 0)
+				break;
+	if (*storm.target)
+		start(rage, 0);
+	if (is_mode("reactor") || is_mode("loop"))
+		turn(is_mode("reactor"));
+	serve_connections();
 }

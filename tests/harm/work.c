@@ -125,7 +125,7 @@ static const char *exchange(int fd, const char *path, const struct way *way)
 		return read_reply(fd, "/rpc");
 	}
 	snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", path,
-	         way->kept ? "" : "Connection: close\r\n");
+	         way->kept || way->ends ? "" : "Connection: close\r\n");
 	if (!say(fd, head))
 		return strerrorname_np(errno);
 	if (way->one_way) {
@@ -176,4 +176,19 @@ const char *ask(const char *target, const char *path, const struct way *way, int
 	if (error && way->log)
 		tell(error);
 	return error;
+}
+
+struct storm storm_of(const char *text)
+{
+	const char *colon = strchr(text, ':');
+	struct storm storm = { .pause_ms = colon ? atof(colon + 1) : 0 };
+	snprintf(storm.target, sizeof storm.target, "%.*s", (int)strcspn(text, ":"), text);
+	return storm;
+}
+
+void storm_on(const struct storm *storm)
+{
+	int kept = -1;
+	ask(storm->target, "/s", &(struct way) { 0 }, &kept);
+	pause_ms(storm->pause_ms);
 }

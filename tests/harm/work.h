@@ -17,6 +17,7 @@ struct way {
 	bool listens;     // reads to the end, and sends nothing
 	bool asks_first;  // but for the first time, after a greeting
 	bool forget;      // sends and closes: fire and forget
+	bool ends;        // closes before the server does, whose port of its own then waits
 };
 
 double seconds_now(void);
@@ -27,5 +28,17 @@ void pause_ms(double milliseconds);
  * Returns NULL, or the name of what went wrong.
  */
 const char *ask(const char *target, const char *path, const struct way *way, int *kept);
+
+// Whom the storm of a program asks for ever, and how long it waits in between.
+struct storm {
+	char target[64]; // "": there is no storm
+	double pause_ms;
+};
+
+// What an option says: "PORT:PAUSE-MS", or a port alone, which is asked without a pause.
+struct storm storm_of(const char *text);
+
+// Asks once, over a connection of its own, and waits.
+void storm_on(const struct storm *storm);
 
 #endif

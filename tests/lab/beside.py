@@ -68,6 +68,16 @@ def middle(values):
     return sorted(values, key=lambda one: float("inf") if one is None else one)[len(values) // 2]
 
 
+def spread(values, unit):
+    """The median, and what the other seeds say where they do not agree. At an edge chance decides: a queue that is
+    just too long for who waits makes a stall of seconds, one that is just short enough none."""
+    show = ["never" if one is None else f"{one:.1f}" for one in
+            sorted(values, key=lambda one: float("inf") if one is None else one)]
+    said = middle(values)
+    text = "never" if said is None else f"{said:.1f}{unit}"
+    return text if show[0] == show[-1] else f"{text} ({show[0]} to {show[-1]})"
+
+
 def error(measured, simulated):
     if measured is None or simulated is None:
         return "none" if measured is simulated else "not so"
@@ -88,7 +98,7 @@ def compare(scene, name, found, simulated):
     for what, value in real.items():
         unit = " s" if what == "recovery" else "/s"
         sim = [one[what] for one in seeds]
-        show = [("never" if one is None else f"{one:.1f}{unit}") for one in (value, middle(sim))]
+        show = ["never" if value is None else f"{value:.1f}{unit}", spread(sim, unit)]
         row[what] = show[0]
         row[f"{what}, simulated"] = show[1]
         row[f"{what}, error"] = error(value, middle(sim))

@@ -109,9 +109,10 @@ def breaker(_):
             "marks": [(END, "back")], "capacity": rate, "logarithmic": True, "recovery": recovery,
             "headline": ("bare", "breaker", ("peak after it /s", "peak after it"),
                          ("all back after", "all back after")),
-            # When it closes the simulator lets all come in one moment, and so opens it again more often.
-            "sim": {"scenario": "farm", "tolerance": {"recovery": None}, "set": {
-                "clients.processes": count, "clients.timeout": "1s", "server.capacity": f"{rate}/s",
+            "sim": {"scenario": "farm", "set": {
+                "clients.processes": count, "clients.timeout": "1s",
+                "clients.spread": "400ms",  # one after the other, as they are started
+                "server.capacity": f"{rate}/s",
                 "server.queue": 1000, "server.collapse": 0, "outage.from": "0", "outage.until": f"{END}s",
                 "outage.lose": "off", "policy.breaker": "on", "policy.breaker_open": "2s"}}}
 

@@ -3,7 +3,8 @@
 help by the library, must be told; and so must a simulation that is far from what was measured."""
 
 import beside
-from stage import BUSY, USED, scenes
+import pictures
+from stage import BUSY, USED, disturbed, scenes
 
 
 def made(case, load, answered, ok=None, begin=0):
@@ -64,6 +65,37 @@ def far_off():
             yield f"simulated {load}, {answered} beside 30, 10: {len(wrong)} found wanting, not {wanted}"
 
 
+def at_an_edge():
+    """Where seeds do not agree, all that they say is told, and what lies between is not far off."""
+    scene = scenes["blip"](True)
+    variant, case = next(iter(scene["plays"].items()))
+    seeds = [made(case, load, 10) for load in (30, 30, 60)]
+    row, wrong = beside.compare(scene, variant, made(case, 45, 10), seeds)
+    if wrong or row["load, simulated"] != "300.0/s (300.0 to 600.0)" or row["goodput, simulated"] != "100.0/s":
+        yield f"simulated 30, 30, 60 beside 45: {row}, {wrong}"
+    row, _ = beside.compare(scene, variant, made(case, 30, 10), [made(case, 30, 0), *[made(case, 30, 10)] * 2])
+    if not row["recovery, simulated"].endswith(" to never)"):
+        yield f"simulated never, once: {row}"
+
+
+def not_alone():
+    """A machine that others keep busy is told of, and one that is not, is not."""
+    if disturbed(3.9, 2) or "load 200 on 2 cores" not in disturbed(200, 2):
+        yield f"load 3.9: {disturbed(3.9, 2)!r}; load 200: {disturbed(200, 2)!r}"
+
+
+def told_in_the_picture():
+    """A picture of two panels says what its colours are, side by side and in its width."""
+    texts = ["attempts that reach the resolver", "answered", "dotted: the simulator's",
+             "grey: what it can answer, 1000/s"]
+    labels = list(pictures.Drawing("", "").key([("#000000", "-", text) for text in texts], 2 * pictures.WIDTH, 250))
+    places = [float(label.split(" at screen ")[1].split(",")[0]) * 2 * pictures.WIDTH for label in labels]
+    ends = [place + 6 * len(text) for place, text in zip(places, texts)]
+    if not all(text in label for text, label in zip(texts, labels)) or ends[-1] > 2 * pictures.WIDTH \
+            or any(end >= place for end, place in zip(ends, places[1:])):
+        yield f"what the colours say does not fit: {labels}"
+
+
 def too_long():
     """Minutes that are promised for the short form and for the whole, on two cores, if nothing is played again."""
     for quick, minutes in ((True, 5), (False, 40)):
@@ -81,8 +113,8 @@ def judge():
         if sorted(said) != sorted(wanted):
             bad.append(f"{name}: {said} found wanting, not {wanted}")
     bad += [f"{name} is judged by nothing made up" for name in scenes if name not in {case[0] for case in CASES}]
-    bad += [*far_off(), *too_long()]
+    bad += [*far_off(), *at_an_edge(), *not_alone(), *told_in_the_picture(), *too_long()]
     for line in bad:
         print(f"lab-self: FAIL {line}")
-    print(f"lab-self: {len(CASES) + 3 - len(bad)} passed, {len(bad)} failed, 0 skipped")
-    return len(CASES) + 3 - len(bad), len(bad)
+    print(f"lab-self: {len(CASES) + 6 - len(bad)} passed, {len(bad)} failed, 0 skipped")
+    return len(CASES) + 6 - len(bad), len(bad)

@@ -109,6 +109,7 @@ def write(out, chapters, options):
                    "<p>Real programs around servers that fail, without the library and with it. All is counted at the "
                    f"servers. {made} UTC, {os.cpu_count()} cores, {html.escape(platform.release())}; "
                    f"{'the short form' if options.quick else 'the whole'}.</p>\n"
+                   + (f'<p class="bad">{html.escape(options.disturbed)}</p>\n' if options.disturbed else "") +
                    '<table class="found"><tr><th>storm</th><th style="text-align:left">bare</th>'
                    '<th style="text-align:left">under the library</th><th></th></tr>'
                    + "\n".join(chapter.headline() for chapter in chapters) + "</table>\n"

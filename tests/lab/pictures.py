@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The pictures of the storms, drawn by gnuplot: over time, or as bars."""
 
+import html
 import os
 import re
 import subprocess
 
 ATTEMPTS, ANSWERED, GREY = "#d95f02", "#1b9e77", "#777777"
 BARS = ["#d95f02", "#7570b3", "#1b9e77", "#e6ab02", "#66a61e"]
-WIDTH, HEIGHT = 470, 230  # of a panel
+WIDTH, HEIGHT, KEY = 470, 230, 20  # of a panel, and of the line above all
 
 
 def smooth(counts, step=10):
@@ -34,13 +35,24 @@ class Drawing:
         self.commands += [f'set title "{title}" font ",13"', "unset label", "unset arrow", "unset logscale", *lines,
                           "plot " + ", ".join(draw)]
 
-    def write(self, columns):
+    def key(self, kinds, width, height):
+        """What the colours say, on one line above all panels: a picture is passed on without its page."""
+        at = 10
+        for number, (colour, mark, text) in enumerate(kinds, 1):
+            yield (f'set label {number} "{mark} {text}" at screen {at / width:.3f},{1 - 11 / height:.3f} left '
+                   f'tc rgb "{colour}" font ",9"')
+            at += 34 + 7.2 * len(text)
+
+    def write(self, columns, kinds):
         """NAME.svg and NAME.png."""
         rows = (self.panels + columns - 1) // columns
+        width, height = WIDTH * columns, HEIGHT * rows + KEY
+        first = self.commands.index("unset label") + 1
+        self.commands[first:first] = self.key(kinds, width, height)
         for kind, terminal in (("svg", "svg dynamic font 'sans,12' background '#ffffff'"),
                                ("png", "pngcairo font 'sans,9'")):
-            script = [f"set terminal {terminal} size {WIDTH * columns},{HEIGHT * rows}",
-                      f'set output "{self.base}.{kind}"', f"set multiplot layout {rows},{columns}",
+            script = [f"set terminal {terminal} size {width},{height}",
+                      f'set output "{self.base}.{kind}"', f'set multiplot layout {rows},{columns} title " "',
                       "set grid ytics lc rgb '#dddddd'", "set border 3 lc rgb '#888888'", "set tics nomirror",
                       "unset key", *self.commands, "unset multiplot"]
             subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
@@ -73,14 +85,13 @@ def over_time(out, name, scene, found, simulated):
                     rows = [(second, max(rate, least)) for second, rate in smooth(source[kind][port])]
                     draw.append(f'{drawing.data(rows)} with lines {style} lc rgb "{colour}"')
         drawing.panel(variant, lines, draw)
-    drawing.write(2 if len(found) in (1, 2, 4) else 3)
-    kinds = [f'<span style="color:{ATTEMPTS}">&#9644;</span> attempts that reach '
-             + ("the resolver" if scene["plot"] == "dns" else "the server"),
-             f'<span style="color:{ANSWERED}">&#9644;</span> answered']
+    server = "the resolver" if scene["plot"] == "dns" else "the server"
+    kinds = [(ATTEMPTS, "\u25ac", f"attempts that reach {server}"), (ANSWERED, "\u25ac", "answered")]
     if simulated:
-        kinds.append("&#8943; dotted: the simulator's")
+        kinds.append((GREY, "\u22ef", "dotted: the simulator's"))
     if scene.get("capacity"):
-        kinds.append(f'<span style="color:{GREY}">&#8943;</span> grey: what it can answer, {scene["capacity"]}/s')
+        kinds.append((GREY, "\u22ef", f"grey: what it can answer, {scene['capacity']}/s"))
+    drawing.write(2 if len(found) in (1, 2, 4) else 3, kinds)
     return kinds
 
 
@@ -99,8 +110,9 @@ def bars(out, name, panels):
         drawing.panel(title, lines, [f'{path} using (max0(${i + 2})):xtic(1) lc rgb "{BARS[i]}"'
                                      for i in range(len(kinds))])
     drawing.commands.insert(0, "max0(x) = x > 0.01 ? x : 0.01")
-    drawing.write(2 if len(panels) != 3 else 3)
-    return [f'<span style="color:{BARS[i]}">&#9632;</span> {kind}' for i, kind in enumerate(names)]
+    kinds = [(BARS[i], "\u25a0", kind) for i, kind in enumerate(names)]
+    drawing.write(2 if len(panels) != 3 else 3, kinds)
+    return kinds
 
 
 def draw(out, name, scene, found, rows, simulated):
@@ -112,4 +124,5 @@ def draw(out, name, scene, found, rows, simulated):
     with open(os.path.join(out, name + ".svg"), encoding="utf-8") as file:
         picture = re.sub(r"^<\?xml.*?\?>|<!DOCTYPE.*?>", "", file.read(), flags=re.S)
     # Several pictures in one page: their names must not meet.
-    return re.sub(r'(id="|href="#|xlink:href=\'#|url\(#)', rf"\g<1>{name}-", picture), legend
+    words = [f'<span style="color:{colour}">{mark}</span> {html.escape(text)}' for colour, mark, text in legend]
+    return re.sub(r'(id="|href="#|xlink:href=\'#|url\(#)', rf"\g<1>{name}-", picture), words

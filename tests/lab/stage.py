@@ -65,3 +65,11 @@ def last_after(found, port, moment, count):
 
 def text_of(seconds):
     return "never" if seconds is None else f"{seconds:.1f} s"
+
+
+def disturbed(load, cores):
+    """What is to be told of a machine that others keep busy before anything is played: programs that do not get to
+    run are no storm, and look as if something held them. (Load 200 on two cores: half of what the scene dns asks.)"""
+    if load <= 2 * cores:
+        return ""
+    return f"others keep this machine busy (load {load:.0f} on {cores} cores): what fails here may be their doing"

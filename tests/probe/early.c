@@ -7,6 +7,7 @@
  * perhaps from inside the shim's dlsym (HAZARDS 4). Built without, it is the program.
  */
 #include "probe.h"
+#include "other_names.h"
 
 #include <dlfcn.h>
 #include <sys/sendfile.h>
@@ -28,21 +29,6 @@ int main(void)
 }
 
 #else
-
-#ifdef __GLIBC__
-extern ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags);
-extern ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags,
-                              struct sockaddr *from, socklen_t *len);
-extern ssize_t __read_chk(int fd, void *data, size_t n, size_t space);
-extern ssize_t __read(int fd, void *data, size_t n);
-extern ssize_t __send(int fd, const void *data, size_t n, int flags);
-extern ssize_t __write(int fd, const void *data, size_t n);
-extern int __close(int fd);
-extern int __connect(int fd, const struct sockaddr *address, socklen_t len);
-extern int __dup2(int fd, int to);
-extern int __fcntl(int fd, int command, ...);
-extern int _IO_fclose(FILE *stream);
-#endif
 
 static char text[8192];
 static size_t used;

@@ -6,6 +6,7 @@
 #include "region/shared.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,11 +14,15 @@
 /* The name of its link: see share_file_name(). */
 static inline void share_find(const char *share, char *path, size_t size)
 {
-	struct stat space = { .st_ino = SHARE_SPACE_OF_MACHINE };
-	char added[32] = "";
+	struct stat network = { .st_ino = SHARE_SPACE_UNKNOWN },
+		    space = { .st_ino = SHARE_SPACE_OF_MACHINE };
+	char added[64] = "";
 
+	if (stat("/proc/self/ns/net", &network) == 0)
+		snprintf(added, sizeof(added), "+%ju", (uintmax_t)network.st_ino);
 	if (stat("/proc/self/ns/ipc", &space) == 0 && space.st_ino != SHARE_SPACE_OF_MACHINE)
-		snprintf(added, sizeof(added), "+%ju", (uintmax_t)space.st_ino);
+		snprintf(added + strlen(added), sizeof(added) - strlen(added), "+%ju",
+		         (uintmax_t)space.st_ino);
 	snprintf(path, size, "/dev/shm/retrybudget-%u/%s-v%c%s", geteuid(), share, REGION_LAYOUT,
 	         added);
 }

@@ -75,10 +75,12 @@ static inline void tell_port(const char *who, uint16_t port)
 static inline void tell_all(void)
 {
 	const struct region *region = own_region();
+	struct tally all;
 
 	if (region == NULL)
 		return;
-	tell_tally("all", &region->tally);
+	region_sum(region, &all);
+	tell_tally("all", &all);
 	printf("# all: tokens=%ld faults=%ld\n", (long)(region->process.holding & UINT32_MAX),
 	       (long)region->faults);
 }

@@ -4,6 +4,7 @@
 #define RETRYBUDGET_TESTS_UNIT_BUDGET_FIXTURE_H
 
 #include "budget/budget.h"
+#include "budget/streak.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -60,8 +61,21 @@ static inline void world_start(struct world *world, uint64_t seed)
 	world->process_rule = default_process;
 	world->random = seed;
 	world->account = (struct account) {
-		&world->budget, &world->policy, &world->process, &world->process_rule, 0, 0, false
+		.budget = &world->budget,
+		.policy = &world->policy,
+		.process = &world->process,
+		.process_rule = &world->process_rule,
 	};
+}
+
+/* A destination whose first try has just failed, at START_OF_TIME. */
+static inline void world_fail_first_try(struct world *world)
+{
+	world_start(world, 1);
+	budget_first_try(&world->account, START_OF_TIME);
+	cr_assert_eq(
+	    budget_failure(&world->account, false, START_OF_TIME, START_OF_TIME, &world->random),
+	    1);
 }
 
 #define RACERS 8

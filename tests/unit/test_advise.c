@@ -2,7 +2,7 @@
 /* What retrybudget advise makes of numbers, worked by hand. */
 #include <criterion/criterion.h>
 
-#include "config/config.h"
+#include "config/keys.h"
 #include "tool/advise_rules.c"
 
 static struct config config;
@@ -112,9 +112,12 @@ Test(advise, herds_are_spread_and_few_numbers_say_nothing)
 	facts.first = 19;
 	for (int kind = 0; kind < ADVICE_KINDS; kind++)
 		cr_assert_not(says(&facts, (enum advice_kind)kind));
-	facts.herd = 101; /* with a start_burst of 10 */
+	facts.herd = 81; /* with a start_burst of 10 */
 	cr_assert(says(&facts, ADVICE_START_SPREAD));
-	cr_assert_str_eq(advice.line, "start_spread = 11s");
+	cr_assert_str_eq(advice.line, "start_spread = 9s");
+	facts.herd = 1000;
+	cr_assert(says(&facts, ADVICE_START_SPREAD));
+	cr_assert_str_eq(advice.line, "start_spread = 10s", "no call waits longer");
 	facts.herd = 10;
 	cr_assert_not(says(&facts, ADVICE_START_SPREAD));
 }

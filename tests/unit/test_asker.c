@@ -31,7 +31,7 @@ static void begin(void)
 	answered(0, 0, START);
 }
 
-Test(asker, asks_seldom_in_calm_and_each_sync_in_trouble, .init = begin)
+Test(asker, asks_seldom_when_idle_and_each_sync_when_active, .init = begin)
 {
 	cr_expect_not(asker_is_due(&asker, true, 0, START + 5 * SYNC));
 	cr_expect(asker_is_due(&asker, true, 0, START + 30 * SYNC));

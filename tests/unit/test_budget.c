@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The composed budget: admissions, probes, streaks, due moments, hostile cells. */
+/* The composed budget: admissions, probes, streaks, hostile cells. */
 #include "budget_fixture.h"
-#include "budget/streak.h"
+#include "budget/budget_wait.h"
 
 static struct world world;
 static const struct account *const account = &world.account;
-
-/* A destination whose first try has just failed, at START_OF_TIME. */
-static void fail_first_try(void)
-{
-	world_start(&world, 1);
-	budget_first_try(account, START_OF_TIME);
-	cr_assert_eq(budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random),
-	             1);
-}
 
 static int64_t own_level(int64_t now)
 {
@@ -35,7 +26,7 @@ Test(budget, cost_by_class)
 
 Test(budget, a_retry_is_paid_from_both)
 {
-	fail_first_try();
+	world_fail_first_try(&world);
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED);
 	cr_expect_eq(own_level(START_OF_TIME), 9000);
 	cr_expect_eq(process_level(START_OF_TIME), 99000);
@@ -58,7 +49,7 @@ Test(budget, an_empty_destination_leaves_the_process_alone)
 {
 	int64_t wait;
 
-	fail_first_try();
+	world_fail_first_try(&world);
 	for (int i = 0; i < 10; i++)
 		cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED);
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED);
@@ -71,7 +62,7 @@ Test(budget, an_empty_destination_leaves_the_process_alone)
 
 Test(budget, the_probe_overrides_both_buckets)
 {
-	fail_first_try();
+	world_fail_first_try(&world);
 	world.policy.bucket.floor = world.process_rule.floor = 0;
 	world.policy.bucket.start = world.process_rule.start = 0;
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(10) - 1), REFUSED);
@@ -83,9 +74,43 @@ Test(budget, the_probe_overrides_both_buckets)
 	cr_expect_eq(own_level(START_OF_TIME + SECONDS(20)), 0, "a probe costs nothing");
 }
 
+/* A crawler's dead hosts have emptied the process's, and a host that is well fails once. */
+Test(budget, the_first_repeat_of_a_streak_needs_no_token_of_the_process)
+{
+	int64_t later = START_OF_TIME + SECONDS(12);
+
+	world_fail_first_try(&world);
+	world.process_rule.floor = world.process_rule.start = 0;
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED, "nobody may be there");
+	world.account.is_met = true;
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED_PROBE);
+	cr_expect_eq(own_level(START_OF_TIME), 9000, "the destination pays");
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED, "one");
+	budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED, "the second repeat");
+	budget_success(account, START_OF_TIME);
+	bucket_drain(&world.process, &world.process_rule, 100, START_OF_TIME);
+	budget_first_try(account, START_OF_TIME);
+	budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED, "once in `probe`");
+	budget_first_try(account, later);
+	cr_expect_eq(budget_admit(account, 1000, later), ADMITTED_PROBE);
+}
+
+Test(budget, who_has_no_token_of_its_own_keeps_the_leave_of_its_first_repeat)
+{
+	world_fail_first_try(&world);
+	world.process_rule.floor = world.process_rule.start = 0;
+	world.policy.bucket.floor = world.policy.bucket.start = 0;
+	world.account.is_met = true;
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), REFUSED);
+	bucket_deposit(&account->budget->bucket, &world.policy.bucket, 1000);
+	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME), ADMITTED_PROBE);
+}
+
 Test(budget, whatever_was_admitted_puts_the_probe_off)
 {
-	fail_first_try();
+	world_fail_first_try(&world);
 	world.policy.bucket.floor = world.policy.bucket.start = 0;
 	bucket_deposit(&world.budget.bucket, &world.policy.bucket, 1000);
 	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + SECONDS(8)), ADMITTED);
@@ -97,7 +122,7 @@ Test(budget, whatever_was_admitted_puts_the_probe_off)
 
 Test(budget, the_streak_grows_by_retries_and_ends_once)
 {
-	fail_first_try();
+	world_fail_first_try(&world);
 	for (int i = 0; i < 50; i++)
 		cr_expect_eq(
 		    budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random), 1,
@@ -118,7 +143,7 @@ Test(budget, the_streak_grows_by_retries_and_ends_once)
 
 Test(budget, a_success_earns_in_both)
 {
-	fail_first_try();
+	world_fail_first_try(&world);
 	world.policy.bucket.start = world.process_rule.start = 0;
 	cr_expect(budget_wants_success(account));
 	budget_success(account, START_OF_TIME);
@@ -134,261 +159,6 @@ Test(budget, a_success_earns_in_both)
 	cr_expect(budget_wants_success(account));
 }
 
-Test(budget, due_is_the_delay_then_the_tokens_cut_by_the_probe)
-{
-	int64_t drawn;
-
-	fail_first_try();
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0, "one repeat goes at once");
-	budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random);
-	drawn = world.budget.last_delay;
-	cr_expect(drawn >= 10 * NS_PER_MS && drawn <= 200 * NS_PER_MS);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), drawn);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), 0);
-
-	cr_expect_eq(budget_admit(account, 1000, START_OF_TIME + drawn), ADMITTED);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn),
-	             drawn > 50 * NS_PER_MS ? drawn : 50 * NS_PER_MS,
-	             "one goes at the due moment, not all");
-
-	world.budget.due_at = 0;
-	while (budget_admit(account, 1000, START_OF_TIME + drawn) == ADMITTED)
-		world.budget.due_at = 0;
-	cr_expect_gt(budget_due(account, 1000, START_OF_TIME + drawn), SECONDS(4.8), "tokens");
-	world.policy.probe = SECONDS(2);
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn), SECONDS(2), "the probe");
-	budget_success(account, START_OF_TIME + drawn);
-	world.policy.bucket.floor = 1000000;
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + drawn + NS_PER_MS), 0,
-	             "a recovered destination is due at once");
-}
-
-Test(budget, delays_follow_the_streak)
-{
-	for (int32_t jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++) {
-		static const double means_ms[4][3] = {
-			{ 55, 205, 405 }, { 75, 300, 600 }, { 100, 200, 350 }, { 100, 400, 800 }
-		};
-		double sums[3] = { 0 };
-
-		for (uint64_t seed = 0; seed < 20000; seed++) {
-			world_start(&world, seed * 977);
-			world.policy.backoff.jitter = jitter;
-			for (int n = 1; n < 3; n++) {
-				world.budget.began_at = START_OF_TIME - SECONDS(3600);
-				world.budget.streak = n;
-				budget_failure(account, true, START_OF_TIME, START_OF_TIME,
-				               &world.random);
-				sums[n] += world.budget.due_at - START_OF_TIME;
-			}
-		}
-		for (int n = 1; n < 3; n++) {
-			double mean = means_ms[jitter][n];
-
-			cr_expect_float_eq(sums[n] / 20000 / 1e6, mean, mean * 0.03,
-			                   "due, jitter %d, failure %d: %f", jitter, n + 1,
-			                   sums[n] / 20000 / 1e6);
-		}
-	}
-}
-
-Test(budget, no_delay_is_longer_than_the_streak_is_old)
-{
-	static const double ages_ms[] = { 0, 50, 300, 5000 };
-
-	for (int i = 0; i < 4; i++)
-		for (uint64_t seed = 0; seed < 1000; seed++) {
-			int64_t age = (int64_t)(ages_ms[i] * NS_PER_MS), base = 100 * NS_PER_MS;
-
-			world_start(&world, seed);
-			budget_first_try(account, START_OF_TIME);
-			budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
-			world.budget.streak = 9;
-			budget_failure(account, true, START_OF_TIME + age, START_OF_TIME + age,
-			               &world.random);
-			cr_assert_leq(world.budget.last_delay, age > base ? age : base);
-		}
-}
-
-Test(budget, failures_from_before_the_gate_draw_none)
-{
-	int64_t due;
-
-	fail_first_try();
-	budget_failure(account, false, START_OF_TIME, START_OF_TIME, &world.random);
-	due = world.budget.due_at;
-	cr_expect_gt(due, START_OF_TIME);
-	for (int i = 1; i < 50; i++)
-		budget_failure(account, false, START_OF_TIME - 1, START_OF_TIME + i, &world.random);
-	cr_expect_eq(world.budget.due_at, due, "fifty in flight at a blip draw one gate");
-	budget_failure(account, true, START_OF_TIME + 60, START_OF_TIME + 99, &world.random);
-	cr_expect_neq(world.budget.due_at, due);
-}
-
-Test(budget, the_failure_that_starts_a_streak_draws_no_gate)
-{
-	fail_first_try();
-	world.policy.backoff.jitter = JITTER_NONE;
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), ADMITTED);
-	cr_expect_eq(own_level(START_OF_TIME + 1), 9000, "it pays");
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), REFUSED, "of many one goes");
-	budget_failure(account, true, START_OF_TIME + 1, START_OF_TIME + 2, &world.random);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 99 * NS_PER_MS), REFUSED);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 103 * NS_PER_MS), ADMITTED);
-}
-
-/* The gate of a streak that stands and has not been answered. */
-static void shut(void)
-{
-	fail_first_try();
-	world.policy.backoff.jitter = JITTER_NONE;
-	world.budget.due_at = 0;
-	budget_failure(account, true, START_OF_TIME, START_OF_TIME, &world.random);
-}
-
-Test(budget, before_the_gate_a_repeat_is_refused_and_pays_nothing)
-{
-	shut();
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 1), REFUSED);
-	cr_expect_eq(own_level(START_OF_TIME), 10000);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), ADMITTED);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 100 * NS_PER_MS), REFUSED,
-	             "one goes when it opens, not all");
-}
-
-/* A sidecar that accepts and closes after two seconds, a black hole: failures come late. */
-Test(budget, the_gate_of_a_repeat_in_flight_grows_with_the_streak)
-{
-	int went = 0;
-
-	shut();
-	for (int64_t t = 0; t < SECONDS(4); t += NS_PER_MS)
-		went += budget_verdict(account, 1000, START_OF_TIME + t) == ADMITTED;
-	cr_expect_eq(went, 6, "%d: at 0.1 s, and whenever the streak is twice as old", went);
-	for (int64_t t = SECONDS(4); t < SECONDS(100); t += NS_PER_MS)
-		went += budget_verdict(account, 1000, START_OF_TIME + t) != REFUSED;
-	cr_expect_geq(went, 16, "%d: never longer apart than half of cap", went);
-}
-
-Test(budget, without_a_backoff_tokens_alone_decide)
-{
-	fail_first_try();
-	/* Also before a gate that an earlier configuration drew. */
-	atomic_store(&world.budget.due_at, START_OF_TIME + SECONDS(5));
-	world.policy.backoff.base = world.policy.backoff.min = 0;
-	for (int i = 0; i < 10; i++)
-		cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME), ADMITTED);
-	cr_expect_eq(own_level(START_OF_TIME), 0);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME), REFUSED);
-}
-
-Test(budget, the_gate_stands_open_while_the_destination_answers)
-{
-	shut();
-	budget_success(account, START_OF_TIME + 1);
-	for (int i = 0; i < 6; i++)
-		budget_failure(account, true, START_OF_TIME + 2, START_OF_TIME + 2, &world.random);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 3), ADMITTED);
-	budget_failure(account, true, START_OF_TIME + 3, START_OF_TIME + 3, &world.random);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + 4), REFUSED, "the seventh");
-}
-
-Test(budget, the_first_after_a_gate_is_free_while_a_success_stands)
-{
-	int64_t now = START_OF_TIME + SECONDS(5);
-
-	shut();
-	world.process_rule.start = world.process_rule.floor = 0;
-	budget_success(account, START_OF_TIME);
-	for (int i = 0; i < 9; i++)
-		budget_failure(account, true, START_OF_TIME + i, START_OF_TIME + i, &world.random);
-	world.budget.due_at = now - 1;
-	world.budget.wanted_at = now - 2;
-	cr_expect_eq(budget_verdict(account, 100000, now), ADMITTED_PROBE);
-	cr_expect_eq(budget_verdict(account, 100000, now), REFUSED);
-}
-
-Test(budget, who_comes_rarely_goes)
-{
-	shut();
-	world.policy.bucket.start = 0;
-	world.policy.probe = SECONDS(3600);
-	for (int i = 1; i < 20; i++) {
-		int64_t now = START_OF_TIME + i * SECONDS(4.6);
-
-		cr_assert_neq(budget_verdict(account, 100000, now), REFUSED, "cycle %d", i);
-		budget_failure(account, true, now, now, &world.random);
-	}
-	cr_expect_eq(
-	    budget_verdict(account, 100000, START_OF_TIME + SECONDS(4.6) * 19 + SECONDS(4)),
-	    REFUSED);
-}
-
-Test(budget, before_the_servers_own_moment_nothing_goes)
-{
-	shut();
-	world.policy.retry_after_cap = SECONDS(120);
-	budget_retry_after(account, SECONDS(60), START_OF_TIME);
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(59)), REFUSED);
-	cr_expect_neq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(61)), REFUSED);
-}
-
-/* Of many that are told to wait a second each, in turn, the last must not hold up the first. */
-Test(budget, each_repeat_waits_from_the_failure_that_it_answers)
-{
-	struct account first, later;
-
-	shut();
-	first = later = *account;
-	world.policy.retry_after_cap = SECONDS(120);
-	first.answers = START_OF_TIME;
-	later.answers = START_OF_TIME + SECONDS(0.9);
-	budget_retry_after(account, SECONDS(1), first.answers);
-	budget_retry_after(account, SECONDS(1), later.answers);
-	cr_expect_eq(budget_asked_wait(&first, START_OF_TIME + SECONDS(0.9)), SECONDS(0.1));
-	cr_expect_eq(budget_asked_wait(&first, START_OF_TIME + SECONDS(1)), 0);
-	cr_expect_eq(budget_asked_wait(&later, START_OF_TIME + SECONDS(1)), SECONDS(0.9));
-	cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(1)), SECONDS(0.9),
-	             "which it answers is not known");
-}
-
-/* A server's word is about what it turned down. */
-Test(budget, other_work_does_not_wait_for_the_servers_moment)
-{
-	struct account other;
-
-	shut();
-	other = *account;
-	other.may_be_other = true;
-	world.policy.retry_after_cap = SECONDS(120);
-	budget_retry_after(account, SECONDS(60), START_OF_TIME);
-	cr_expect_eq(budget_asked_wait(&other, START_OF_TIME + SECONDS(30)), 0);
-	cr_expect_neq(budget_verdict(&other, 1000, START_OF_TIME + SECONDS(30)), REFUSED,
-	              "it waits for the gate alone");
-	cr_expect_eq(budget_verdict(account, 1000, START_OF_TIME + SECONDS(31)), REFUSED);
-}
-
-Test(budget, who_has_waited_as_asked_is_invited)
-{
-	struct account repeat;
-
-	shut();
-	repeat = *account;
-	world.policy.retry_after_cap = SECONDS(120);
-	repeat.answers = START_OF_TIME;
-	budget_retry_after(account, SECONDS(1), START_OF_TIME);
-	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(0.9)));
-	cr_expect(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1)));
-	cr_expect_not(budget_is_invited(account, START_OF_TIME + SECONDS(1)));
-	world.budget.barred = 1;
-	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1)), "by `sample`");
-	world.budget.barred = 0;
-	budget_success(account, START_OF_TIME + SECONDS(1.1));
-	cr_expect(budget_is_invited(&repeat, START_OF_TIME + SECONDS(1.2)), "others may succeed");
-	budget_failure(account, true, START_OF_TIME, START_OF_TIME + SECONDS(2), &world.random);
-	cr_expect_not(budget_is_invited(&repeat, START_OF_TIME + SECONDS(2)), "it asks no more");
-}
-
 Test(budget, wild_times_heal_within_one_probe)
 {
 	static const int64_t wild[] = { INT64_MAX, INT64_MIN, -1, START_OF_TIME + SECONDS(1000) };
@@ -396,7 +166,7 @@ Test(budget, wild_times_heal_within_one_probe)
 	for (int i = 0; i < 4; i++) {
 		int64_t now = START_OF_TIME, wait;
 
-		fail_first_try();
+		world_fail_first_try(&world);
 		world.policy.bucket.start = world.policy.bucket.floor = 0;
 		world.budget.admitted_at = wild[i];
 		world.budget.due_at = wild[i];
@@ -431,47 +201,4 @@ Test(budget, hostile_cells_stay_in_range)
 		cr_assert_geq(budget_success(account, now), 0);
 		cr_assert_eq(world.budget.streak, 0);
 	}
-}
-
-Test(budget, a_corrupted_due_moment_is_bounded_by_the_longest_delay)
-{
-	fail_first_try();
-	world.policy.probe = SECONDS(3600);
-	world.budget.due_at = INT64_MAX;
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(10));
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME + SECONDS(4)), SECONDS(6),
-	             "and is moved up to it");
-	world.policy.backoff.min = SECONDS(20);
-	world.budget.due_at = INT64_MAX;
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), SECONDS(20));
-
-	/* A failure that raced with a success may leave one behind. */
-	world.budget.streak = 0;
-	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0);
-}
-
-Test(budget, a_corrupted_moment_that_the_server_asked_for_is_bounded_by_its_cap)
-{
-	static const int64_t corruptions[] = { INT64_MAX, START_OF_TIME + SECONDS(121) };
-
-	fail_first_try();
-	world.policy.retry_after_cap = SECONDS(120);
-	for (size_t i = 0; i < sizeof(corruptions) / sizeof(*corruptions); i++) {
-		world.budget.not_before = corruptions[i];
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME), SECONDS(120));
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(119)), SECONDS(1),
-		             "and is moved up to it");
-		cr_expect_eq(budget_asked_wait(account, START_OF_TIME + SECONDS(120)), 0);
-	}
-}
-
-Test(budget, who_obeys_no_server_leaves_its_moment_to_others)
-{
-	fail_first_try();
-	world.policy.retry_after_cap = SECONDS(120);
-	budget_retry_after(account, SECONDS(60), START_OF_TIME);
-	world.policy.retry_after_cap = 0;
-	cr_expect_eq(budget_asked_wait(account, START_OF_TIME), 0);
-	world.policy.retry_after_cap = SECONDS(120);
-	cr_expect_eq(budget_asked_wait(account, START_OF_TIME), SECONDS(60));
 }

@@ -194,7 +194,7 @@ Test(concurrency, a_mistaken_retry_stays_in_flight_as_a_first_try)
 	begin(500, 1, SECONDS(10));
 	cr_assert(retry(START_OF_TIME));
 	cr_assert(!retry(START_OF_TIME));
-	strategy_concurrency.give_back(account, 1, true);
+	strategy_concurrency.refund(account, 1, true);
 	flying[0].retry = false;
 	cr_expect(retry(START_OF_TIME), "one in two");
 	cr_expect(!retry(START_OF_TIME));

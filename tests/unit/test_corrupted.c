@@ -6,6 +6,7 @@
 #ifndef __SANITIZE_THREAD__ /* the race is the test */
 
 #include "../fuzz/drive.h"
+#include "budget/budget_wait.h"
 #include "conn/settle.h"
 #include "config/current.h"
 

@@ -21,21 +21,21 @@ Test(counters, each_counts_twice_and_nothing_else)
 {
 	struct destination *of = &region.first.destinations[3];
 
-	count_answered(&region, of, true);
-	count_failed(&region, of, false);
-	count_refused(&region, of, true, true, true);
-	count_refused(&region, of, false, true, false); /* observe: it goes */
-	count_breaker(&region, of, BREAKER_HALF_OPENED);
-	count_breaker(&region, of, BREAKER_AS_IT_WAS);
-	count_wait(&region, of, 3 * NS_PER_MS);
-	count_wait(&region, of, 0);
-	count_delay(&region, of, 0);
-	count_delay(&region, of, -1);
-	count_recovery(&region, of, 3600 * NS_PER_S);
-	count_recovery(&region, of, INT64_MIN);
-	count_status(&region, of, 503);
-	count_status(&region, of, 418);
-	count_status(&region, of, 0);
+	count_answered(&region.tally, of, true);
+	count_failed(&region.tally, of, false);
+	count_refused(&region.tally, of, true, true, true);
+	count_refused(&region.tally, of, false, true, false); /* observe: it goes */
+	count_breaker(&region.tally, of, BREAKER_HALF_OPENED);
+	count_breaker(&region.tally, of, BREAKER_AS_IT_WAS);
+	count_wait(&region.tally, of, 3 * NS_PER_MS);
+	count_wait(&region.tally, of, 0);
+	count_delay(&region.tally, of, 0);
+	count_delay(&region.tally, of, -1);
+	count_recovery(&region.tally, of, 3600 * NS_PER_S);
+	count_recovery(&region.tally, of, INT64_MIN);
+	count_status(&region.tally, of, 503);
+	count_status(&region.tally, of, 418);
+	count_status(&region.tally, of, 0);
 	cr_expect_eq(of->tally.answered[1], 1);
 	cr_expect_eq(of->tally.answered[0], 0);
 	cr_expect_eq(of->tally.failed[0], 1);

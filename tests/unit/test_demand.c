@@ -35,12 +35,12 @@ Test(demand, is_new_once_for_each_destination)
 {
 	fail_now();
 	cr_expect_not(demand_is_new(1, failed_at), "nobody has asked");
-	demand_asked(5, false);
+	demand_request_read(5, false);
 	cr_expect(demand_is_new(1, failed_at));
 	cr_expect_not(demand_is_new(1, failed_at));
 	cr_expect(demand_is_new(2, failed_at));
 	cr_expect(demand_is_new(63, failed_at));
-	demand_asked(5, false);
+	demand_request_read(5, false);
 	cr_expect(demand_is_new(1, failed_at));
 	fail_now();
 	cr_expect_not(demand_is_new(3, failed_at), "before the failure");
@@ -65,7 +65,7 @@ Test(demand, of_a_new_thread_is_what_another_accepted)
 Test(demand, of_a_thread_that_was_asked_is_its_own)
 {
 	cr_expect_not(demand_is_new(1, 0));
-	demand_asked(5, false);
+	demand_request_read(5, false);
 	fail_now();
 	on_another(accept_one);
 	cr_expect_not(demand_is_new(2, failed_at));

@@ -2,6 +2,7 @@
 /* Names, addresses and the slots they lead to. */
 #include "dest/destinations.h"
 
+#include "config/keys.h"
 #include "region/state.h"
 
 #include <arpa/inet.h>
@@ -21,6 +22,7 @@ static void set_up(void)
 	shim_region = mmap(NULL, sizeof(*shim_region), PROT_READ | PROT_WRITE,
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(shim_region, MAP_FAILED);
+	shim_use(shim_region, 0);
 }
 
 TestSuite(destinations, .init = set_up);

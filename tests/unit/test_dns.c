@@ -3,6 +3,7 @@
 #include "track_fixture.h"
 
 #include "conn/datagram.h"
+#include "conn/datagram_end.h"
 #include "conn/dns.h"
 #include "conn/datagrams.h"
 

@@ -2,6 +2,7 @@
 /* Who makes room in a full table, and what becomes of attempts whose destination had to. */
 #include "track_fixture.h"
 #include "addresses.h"
+#include "conn/attempt_end.h"
 #include "conn/settle.h"
 
 #include <sys/wait.h>

@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Every way in which an attempt ends takes it out of those in flight, once; and gives back the
- * permit of a probe. */
-#include "track_fixture.h"
+/* Every way in which an attempt ends takes it out of those in flight, once. */
+#include "flight_fixture.h"
 
 #include "conn/datagram.h"
+#include "conn/datagram_end.h"
 #include "conn/datagrams.h"
-#include "conn/flight.h"
 #include "conn/pending_lookups.h"
-#include "report/record.h"
-#include "report/report.h"
-#include "conn/settle.h"
-#include "config/current.h"
 
 #include <sys/wait.h>
 
-/* Of a window's slices none may end while a test takes a moment back by a second or two: those of a
- * day take 2.4 hours. */
-#define DAY WINDOW_MAX
-
-static struct policy *policy;
-
-static void start(void)
-{
-	struct config *config;
-
-	start_shim();
-	config = (struct config *)config_current(); /* nobody else reads it here */
-	policy = &config->policies[0];
-	policy->plain = 0;
-	policy->strategy = STRATEGY_CONCURRENCY;
-	policy->window = DAY;
-	policy->breaker.on = 1;
-	policy->breaker.open = DAY;
-}
-
-TestSuite(flight, .init = start);
-
-static int64_t in_flight(const struct destination *destination)
-{
-	return slices_covering(&destination->budget.requests, DAY, monotonic());
-}
-
-static int64_t retries(const struct destination *destination)
-{
-	return slices_covering(&destination->budget.spent, DAY, monotonic());
-}
-
-static int64_t permits(const struct destination *destination)
-{
-	return slices_covering(&destination->budget.breaker.probes, DAY, monotonic());
-}
+TestSuite(flight, .init = start_counting);
 
 Test(flight, until_the_first_answer)
 {
@@ -62,7 +22,7 @@ Test(flight, until_the_first_answer)
 	peer_says(&talk, "say");
 	host_recv(talk.host, 8, 0);
 	cr_expect_eq(in_flight(talk.destination), 0);
-	one_turn(&talk);
+	one_exchange(&talk);
 	talk_start();
 	host_close(talk.host);
 	cr_expect_eq(in_flight(talk.destination), 0);
@@ -299,26 +259,6 @@ Test(flight, of_every_datagram_that_is_answered)
 	cr_expect(datagrams_none());
 }
 
-/* As pace() lets it go: a retry that has paid, and probes. */
-static int let_go(const struct server *server, bool paid, int fd)
-{
-	const struct sockaddr *to = (const struct sockaddr *)&server->address;
-	enum breaker_change change;
-	struct attempt try;
-	struct breaker *breaker;
-
-	cr_assert(attempt_begin_connect(&try, fd, to, sizeof(server->address)));
-	try.admitted = monotonic();
-	breaker = &try.account.budget->breaker;
-	if (paid)
-		try.paid = budget_admit(&try.account, 1000, try.admitted) == ADMITTED;
-	cr_assert_eq(try.paid, paid);
-	try.permit = try.trial.probe =
-	    breaker_ask(breaker, &policy->breaker, try.admitted, &change) == BREAKER_PROBE;
-	attempt_start(&try);
-	return attempt_settle(&try, connect(fd, to, sizeof(server->address)));
-}
-
 Test(flight, a_retry_that_paid_ends_as_one)
 {
 	struct server server = serve(-1);
@@ -333,152 +273,4 @@ Test(flight, a_retry_that_paid_ends_as_one)
 	host_error(fd);
 	cr_expect_eq(in_flight(destination_at_port(&server)), 0);
 	cr_expect_eq(retries(destination_at_port(&server)), 0);
-}
-
-/* Half-opens the breaker of a destination. Its open time is spent: the clock may have begun a
- * moment ago.
- */
-static void wear_out(struct destination *destination)
-{
-	struct breaker_rule brief = policy->breaker;
-	uint64_t random = 1;
-
-	brief.open = NS_PER_MS;
-	for (int i = 0; i < brief.failures; i++)
-		breaker_failed(&destination->budget.breaker, &brief, false, monotonic(), &random);
-	cr_assert(!breaker_is_closed(&destination->budget.breaker));
-	usleep(2000);
-}
-
-Test(flight, a_probe_that_is_answered_closes_the_breaker)
-{
-	struct server server = serve(8);
-	struct talk talk = talk_to(&server);
-
-	wear_out(talk.destination);
-	talk.host = socket(AF_INET, SOCK_STREAM, 0);
-	cr_assert_eq(let_go(&server, false, talk.host), 0);
-	cr_expect_eq(permits(talk.destination), 1);
-	talk.peer = accept(server.fd, NULL, NULL);
-	one_turn(&talk);
-	cr_expect_eq(permits(talk.destination), 0);
-	cr_expect(breaker_is_closed(&talk.destination->budget.breaker));
-}
-
-Test(flight, a_probe_that_fails_opens_it_again)
-{
-	struct server server = serve(-1);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct destination *destination;
-	enum breaker_change change;
-
-	host_connect(fd, &server);
-	destination = destination_at_port(&server);
-	wear_out(destination);
-	cr_assert_eq(let_go(&server, false, fd), -1);
-	cr_expect_eq(permits(destination), 0);
-	cr_expect_eq(
-	    breaker_ask(&destination->budget.breaker, &policy->breaker, monotonic(), &change),
-	    BREAKER_HOLD);
-}
-
-static struct destination *probed;
-static int64_t permits_in_record;
-
-static ssize_t look_at_permits(int fd, const struct msghdr *message, int flags)
-{
-	(void)fd, (void)message, (void)flags;
-	permits_in_record = permits(probed);
-	errno = ENOENT;
-	return -1;
-}
-
-static void watch_records(struct destination *destination)
-{
-	static const struct log_settings settings = { .target = LOG_TARGET_SYSLOG,
-		                                      .socket = "/nowhere" };
-
-	probed = destination;
-	permits_in_record = -1;
-	report_settings(&settings, shim_region);
-	real.sendmsg = look_at_permits;
-}
-
-/* Until then the breaker is half open, and whoever comes would get the permit. */
-Test(flight, a_probe_that_fails_keeps_its_permit_until_that_is_counted)
-{
-	struct server server = serve(8);
-	struct talk talk = talk_to(&server);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	wear_out(talk.destination);
-	talk.host = socket(AF_INET, SOCK_STREAM, 0);
-	cr_assert_eq(let_go(&server, false, talk.host), 0);
-	talk.peer = accept(server.fd, NULL, NULL);
-	watch_records(talk.destination);
-	close(talk.peer);
-	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
-	cr_expect_eq(permits_in_record, 1, "dropped");
-	cr_expect_eq(permits(talk.destination), 0);
-
-	close(server.fd);
-	talk.destination->budget.breaker = (struct breaker) { 0 };
-	wear_out(talk.destination);
-	permits_in_record = -1;
-	cr_assert_eq(let_go(&server, false, fd), -1);
-	cr_expect_eq(permits_in_record, 1, "refused");
-	cr_expect_eq(permits(talk.destination), 0);
-}
-
-/* Of a connect that is asked about by another. */
-Test(flight, a_probe_that_is_asked_about_keeps_its_permit_until_its_failure_is_counted)
-{
-	struct server server = serve(-1);
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	struct destination *destination;
-
-	host_connect(fd, &server);
-	destination = destination_at_port(&server);
-	wear_out(destination);
-	fd = nonblocking_socket();
-	cr_assert_eq(let_go(&server, false, fd), -1);
-	until_over(fd);
-	watch_records(destination);
-	cr_assert_eq(host_connect(fd, &server), -1);
-	cr_expect_eq(errno, ECONNREFUSED);
-	cr_expect_eq(permits_in_record, 1);
-	cr_expect_eq(permits(destination), 0);
-}
-
-/* The answer may still come, but what the breaker wanted to know it knows. */
-Test(flight, a_probe_that_times_out_gives_its_permit_back_once_that_is_counted)
-{
-	const struct timeval bound = { .tv_usec = 10000 };
-	struct server server = serve(8);
-	struct talk talk = talk_to(&server);
-
-	wear_out(talk.destination);
-	talk.host = socket(AF_INET, SOCK_STREAM, 0);
-	cr_assert_eq(let_go(&server, false, talk.host), 0);
-	talk.entry = socket_at(talk.host);
-	setsockopt(talk.host, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof(bound));
-	watch_records(talk.destination);
-	back_date(&talk, 1500);
-	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
-	cr_expect_eq(talk.destination->tally.failures[FAILURE_TIMEOUT], 1);
-	cr_expect_eq(permits_in_record, 1);
-	cr_expect_eq(permits(talk.destination), 0);
-}
-
-Test(flight, a_probe_without_an_outcome_gives_its_permit_back)
-{
-	struct server server = serve(8);
-	struct talk talk = talk_to(&server);
-
-	wear_out(talk.destination);
-	talk.host = socket(AF_INET, SOCK_STREAM, 0);
-	cr_assert_eq(let_go(&server, false, talk.host), 0);
-	host_close(talk.host);
-	cr_expect_eq(permits(talk.destination), 0);
-	cr_expect(!breaker_is_closed(&talk.destination->budget.breaker));
 }

@@ -23,22 +23,6 @@ Test(lease, the_rule_is_split_into_what_is_leased_and_a_reserve)
 	cr_assert_eq(fleet_bound(&rule, 1000), 1 + 19999 + 3 * 1000);
 }
 
-Test(lease, a_fleet_comes_back_as_fast_as_the_leased_floor)
-{
-	struct fleet_rule rule = fleet_rule;
-
-	rule.hosts = 10000;
-	rule.floor = 20000;
-	rule.leased = 900000;
-	cr_expect_eq(fleet_return(&rule), 555556);
-	rule.floor = fleet_floor_for(&rule, 60000);
-	cr_expect_eq(rule.floor, 169000); /* 166.7, and 2 of the reserve */
-	rule.leased = fleet_leased_part(rule.floor, 2000);
-	cr_expect_leq(fleet_return(&rule), 60000);
-	rule.hosts = FLEET_HOSTS_MOST;
-	cr_expect_eq(fleet_floor_for(&rule, 60000), FLEET_FLOOR_MOST);
-}
-
 Test(lease, a_rule_out_of_range_is_none)
 {
 	struct fleet_rule rule = fleet_rule;

@@ -217,6 +217,43 @@ Test(lease_faults, another_lifetime_is_learnt)
 	}
 }
 
+/* The last half of a roll-out: host 0 holds all of the old rule, and renews it. */
+static void two_rules(int64_t capacity)
+{
+	const int64_t most = greater(fleet_rule.capacity, capacity);
+	struct fleet_rule rule = fleet_rule;
+
+	fleet_start(&fleet, &fleet_rule, 10000);
+	for (int i = 0; i < 10; i++)
+		sync_host(&fleet, 0, fleet_rule.capacity, 0);
+	cr_assert_eq(fleet.hosts[0].held[PURSE_TOKENS], fleet_rule.capacity);
+	rule.generation = 2;
+	rule.capacity = capacity;
+	cr_assert(ledger_set(&fleet.ledger, &rule));
+	for (int s = 0; s < 160; s++) {
+		int64_t held = 0;
+
+		fleet.ms += 500;
+		sync_host(&fleet, 1, FLEET_CAPACITY_MOST, 0);
+		if (s < 50) /* and then it is dead */
+			sync_host(&fleet, 0, FLEET_CAPACITY_MOST, 0);
+		for (int i = 0; i < 2; i++) {
+			holder_expire(&fleet.hosts[i], boot_of(&fleet));
+			held += fleet.hosts[i].held[PURSE_TOKENS];
+		}
+		cr_assert_leq(held + fleet.ledger.purse[PURSE_TOKENS].free / 1000, most, "at %d",
+		              s);
+	}
+	cr_assert_eq(fleet.hosts[0].held[PURSE_TOKENS], 0);
+	cr_assert_eq(fleet.hosts[1].held[PURSE_TOKENS], capacity);
+}
+
+Test(lease_faults, two_rules_of_which_leases_run_do_not_add)
+{
+	two_rules(60000);
+	two_rules(150000);
+}
+
 /* What went, by the tenth of a second, in mt and probes. */
 #define TENTHS 6000
 static int64_t went[PURSES][TENTHS];
@@ -265,7 +302,7 @@ static void ask_for_more(int i)
 	const int64_t wants[PURSES] = { random_upto(&dice, 3) * 20000, random_upto(&dice, 1) };
 	struct ledger_ask ask;
 
-	if (fleet.hosts[i].asked != 0)
+	if (fleet.hosts[i].asked_at != 0)
 		holder_lose(&fleet.hosts[i]); /* it has waited long enough */
 	holder_ask(&fleet.hosts[i], wants, boot_of(&fleet), &ask);
 	if (!one_in(10))

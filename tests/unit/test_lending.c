@@ -6,13 +6,14 @@
  */
 /* Instead of the processes of this machine. */
 #define chunk_file_open   forged_chunk_open
-#define families_visit    forged_visit
+#define families_read     forged_visit
 #define region_file_open  forged_open
 #define region_file_read  forged_read
 #define region_file_write forged_write
 #define region_file_close forged_close
 #define process_lives     forged_lives
 #include "budget_fixture.h"
+#include "config/keys.h"
 #include "region/region.h"
 #include "sys/random.h"
 #include "tool/family.h"
@@ -20,8 +21,11 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "../../shim/agent/demand_cells.c"
 #include "../../shim/agent/host_demand.c"
+#include "../../shim/agent/last_look.c"
 #include "../../shim/agent/lending.c"
+#include "../../shim/agent/sightings.c"
 
 #define LABEL   "orders-db"
 #define REGIONS 3
@@ -31,7 +35,9 @@ static struct region *regions[REGIONS];
 static struct chunk *chunks[REGIONS]; /* that each has grown by: the second slot is there */
 static struct process owners[REGIONS];
 static enum snapshot_state opens[REGIONS];
-static bool torn; /* the next write stops in the middle */
+static bool ended[REGIONS];
+static bool by_address; /* no right to open what a process has mapped */
+static bool torn;       /* the next write stops in the middle */
 static uint64_t dice;
 static int64_t spent_in_all, probed_in_all;
 static int chance; /* of a token to be spent at each step, percent */
@@ -62,10 +68,8 @@ static void spend_somewhere(void)
 		spent_in_all += 1000;
 }
 
-bool forged_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, void *), void *arg,
-                  size_t *unreadable)
+bool forged_visit(const struct family_reader *reader, void *arg, size_t *unreadable)
 {
-	(void)only;
 	*unreadable = 0;
 	for (int i = 0; i < REGIONS; i++) {
 		static struct snapshot snapshot;
@@ -75,12 +79,15 @@ bool forged_visit(pid_t only, void (*visit)(struct family *, struct snapshot *, 
 
 		snapshot = (struct snapshot) { .state = opens[i],
 			                       .region = regions[i],
-			                       .slot_count = SLOTS,
 			                       .destinations = found,
 			                       .slots = slots };
-		for (int s = 0; s < SLOTS; s++)
-			memcpy(&found[s], slot_of(i, s), sizeof(found[s]));
-		visit(&family, &snapshot, arg);
+		for (int s = 0; s < SLOTS; s++) {
+			struct destination *next = &found[snapshot.slot_count];
+
+			memcpy(next, slot_of(i, s), sizeof(*next));
+			snapshot.slot_count += reader->keeps(&family, slots[s], next, arg);
+		}
+		reader->visit(&family, &snapshot, arg);
 		spend_somewhere();
 	}
 	return true;
@@ -92,8 +99,9 @@ enum snapshot_state forged_open(const struct process *process, const struct mapp
 	(void)mapping;
 	(void)for_writing;
 	spend_somewhere();
-	*file =
-	    (struct region_file) { .pid = process->pid, .fd = 1, .at = regions[process->pid - 1] };
+	*file = (struct region_file) { .pid = process->pid,
+		                       .fd = by_address ? -1 : 1,
+		                       .at = regions[process->pid - 1] };
 	return opens[process->pid - 1];
 }
 
@@ -136,13 +144,12 @@ void forged_close(struct region_file *file)
 
 bool forged_lives(const struct process *process)
 {
-	(void)process;
-	return true;
+	return !ended[process->pid - 1];
 }
 
 static void make(void)
 {
-	int64_t mono = clock_now(CLOCK_MONOTONIC);
+	int64_t mono = monotonic();
 
 	for (int i = 0; i < REGIONS; i++) {
 		if (!regions[i]) {
@@ -158,6 +165,8 @@ static void make(void)
 		owners[i] =
 		    (struct process) { .pid = i + 1, .user = i == 0 ? 1 : 2, .region_count = 1 };
 		owners[i].regions[0].inode = (uint64_t)i + 1;
+		owners[i].regions[0].kind = MAPPING_OWN;
+		ended[i] = false;
 		opens[i] = SNAPSHOT_GOOD;
 		for (int s = 0; s < SLOTS; s++) {
 			struct destination *of = slot_of(i, s);
@@ -172,9 +181,10 @@ static void make(void)
 	config.policies[1].leased = 1;
 	strcpy(config.labels[1], LABEL);
 	spent_in_all = probed_in_all = 0;
+	by_address = false;
 	chance = 0;
 	dice = 11;
-	boot = clock_now(CLOCK_BOOTTIME);
+	boot = boottime();
 	cr_assert(demand_start(&demand, &config));
 }
 
@@ -196,7 +206,7 @@ static void wait_at(int region, int slot)
 	struct destination *of = slot_of(region, slot);
 
 	of->budget.streak = 3;
-	of->budget.wanted_at = clock_now(CLOCK_MONOTONIC);
+	of->budget.wanted_at = monotonic();
 }
 
 static int64_t left_at(int region, int slot)
@@ -250,13 +260,148 @@ Test(lending, a_round_tells_what_has_come_since_the_last)
 	cr_expect(label->wanted == 0 && label->successes == 0 && label->success_at > 0);
 }
 
+/* A program that is new is answered, and seen only then. */
+Test(lending, answers_of_who_is_seen_for_the_first_time_are_news)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+	struct destination *of = slot_of(0, 0);
+
+	of->tally.answered[0] = 2;
+	look();
+	cr_expect(label->successes == 0 && label->success_at == 0, "of before our time");
+	chunk_of(0, 0)->keys[7] = of->named = 77;
+	of->tally.answered[0] = 1;
+	of->budget.streak = 1;
+	look();
+	cr_expect(label->successes == 0 && label->success_at == 0, "it has failed since");
+	chunk_of(0, 0)->keys[7] = of->named = 78;
+	of->budget.streak = 0;
+	look();
+	cr_expect(label->successes == 1 && label->success_at == boot);
+	look();
+	cr_expect(label->successes == 0, "once");
+}
+
+/* An old program, whose file has only now begun to say that it draws on the fleet. */
+Test(lending, answers_of_before_a_file_was_read_anew_are_no_news)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+	struct destination *of = slot_of(0, 0);
+
+	of->tally.answered[0] = 2;
+	strcpy(of->policy, "another");
+	look();
+	strcpy(of->policy, LABEL);
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->successes == 0 && label->success_at == 0);
+	of->tally.answered[0]++;
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->successes == 1 && label->success_at > 0);
+}
+
+static void end(int region)
+{
+	ended[region] = true;
+	opens[region] = SNAPSHOT_GONE;
+}
+
+Test(lending, how_a_program_ended_is_read_from_what_it_leaves)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+	struct destination *of = slot_of(0, 0);
+
+	wait_at(0, 0);
+	slot_of(0, 1)->used_at -= DEMAND_IN_USE; /* a chunk is of a share, and no program's own */
+	look();
+	(void)lend(TOKENS(5), 0);
+	boot += SECONDS(1);
+	look();
+	cr_assert_geq(left_at(0, 0), TOKENS(1));
+	of->tally.answered[1]++;
+	of->budget.streak = 0;
+	cr_assert_gt(lease_spend(&of->budget.lease, lease_label(LABEL), TOKENS(1), boot), 0);
+	end(0);
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->successes == 1 && label->won == 1 && label->success_at > 0);
+	cr_expect_eq(label->spent, TOKENS(1) + left_at(0, 1), "and the rest may be lent to others");
+	look();
+	cr_expect(label->successes == 0 && label->spent == 0, "once");
+	cr_expect_eq(demand.last_look.count, REGIONS - 1);
+}
+
+/* Or of each token as many programs could use one as the daemon looks. */
+Test(lending, what_was_lent_to_who_has_ended_is_spent_where_nothing_is_left_to_read)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+
+	by_address = true;
+	for (int i = 0; i < 4; i++) {
+		wait_at(0, 0);
+		look();
+		cr_assert_eq(lend(TOKENS(1), 1), TOKENS(1));
+		end(0);
+		boot += SECONDS(1);
+		look();
+		cr_expect(label->spent == TOKENS(1) && label->probed == 1, "program %d", i);
+		ended[0] = false;
+		opens[0] = SNAPSHOT_GOOD;
+		regions[0]->identity.pid++;
+		memset(&slot_of(0, 0)->budget.lease, 0, sizeof(struct lease));
+	}
+}
+
+/* Of a share others may still spend what it holds, whoever has left it. */
+Test(lending, a_share_that_nobody_has_mapped_keeps_what_it_has)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+	struct destination *of = slot_of(0, 0);
+
+	owners[0].regions[0].kind = MAPPING_SHARED;
+	of->tally.answered[0] = 9;
+	wait_at(0, 0);
+	look();
+	cr_assert_geq(lend(TOKENS(3), 0), TOKENS(1));
+	end(0);
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->spent == left_at(0, 0) && label->spent > 0);
+	boot += SECONDS(1);
+	look();
+	cr_expect_eq(label->spent, 0);
+	ended[0] = false;
+	opens[0] = SNAPSHOT_GOOD;
+	of->budget.streak = 0;
+	of->tally.answered[0]++;
+	boot += SECONDS(1);
+	look();
+	cr_expect_eq(label->successes, 1, "since it was seen last: %ld", (long)label->successes);
+}
+
+Test(lending, old_answers_of_a_share_that_was_never_seen_are_no_news)
+{
+	const struct demand_label *label = demand_of(&demand, LABEL);
+
+	owners[0].regions[0].kind = MAPPING_SHARED;
+	end(0);
+	look();
+	ended[0] = false;
+	opens[0] = SNAPSHOT_GOOD;
+	slot_of(0, 0)->tally.answered[0] = 9;
+	boot += SECONDS(1);
+	look();
+	cr_expect(label->successes == 0 && label->success_at == 0);
+}
+
 Test(lending, who_waits_wants_one)
 {
 	struct demand_label *label = demand_of(&demand, LABEL);
 
 	wait_at(0, 0);
 	wait_at(2, 1);
-	slot_of(2, 0)->budget.wanted_at = clock_now(CLOCK_MONOTONIC);
+	slot_of(2, 0)->budget.wanted_at = monotonic();
 	look();
 	cr_expect(label->wanted == 2 && label->waiting == 2);
 	slot_of(0, 0)->budget.wanted_at -= DEMAND_WAITING;
@@ -442,42 +587,4 @@ Test(lending, no_more_is_spent_than_the_host_has_got)
 		cr_assert_gt(spent_in_all, 0);
 		demand_end(&demand);
 	}
-}
-
-Test(fair, nobody_gets_more_than_he_wants_nor_than_who_wants_more)
-{
-	uint64_t seed = 5;
-
-	for (int play = 0; play < 5000; play++) {
-		struct claim claims[12];
-		size_t count = 1 + (size_t)random_upto(&seed, 11);
-		int64_t tokens = random_upto(&seed, 60), sum = 0, wanted = 0, given;
-
-		for (size_t i = 0; i < count; i++) {
-			claims[i] = (struct claim) { .user = (uid_t)i, /* each his own */
-				                     .wants = random_upto(&seed, 12) };
-			wanted += claims[i].wants;
-		}
-		given = fair_divide(claims, count, tokens, (uint64_t)play);
-		for (size_t i = 0; i < count; i++) {
-			sum += claims[i].gets;
-			cr_assert(claims[i].gets >= 0 && claims[i].gets <= claims[i].wants);
-			for (size_t j = 0; j < count; j++)
-				cr_assert(claims[i].gets <= claims[j].gets + 1 ||
-				              claims[j].gets == claims[j].wants,
-				          "play %d", play);
-		}
-		cr_assert_eq(sum, given);
-		cr_assert_eq(given, lesser(tokens, wanted), "play %d", play);
-	}
-}
-
-Test(fair, of_more_users_than_there_is_room_for_all_get_something)
-{
-	struct claim claims[200];
-
-	for (size_t i = 0; i < 200; i++)
-		claims[i] = (struct claim) { .user = (uid_t)i, .wants = INT64_MAX };
-	cr_expect_eq(fair_divide(claims, 200, 10000, 3), 10000);
-	cr_expect_gt(claims[0].gets, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The rate limit of records, under an injected clock. */
 #include "record_fixture.h"
+#include "budget/budget_wait.h"
 #include "report/limit.h"
 #include "report/report.h"
 
@@ -42,11 +43,97 @@ Test(limit, one_throttled_per_interval)
 	cr_assert(refuse(5 + 60 * NS_PER_S));
 	cr_assert_eq(told.throttled, 2);
 	/* Lost on the way: they are told by the next. */
-	limit_undo(&record, &told);
+	limit_undo(NULL, &record, &told);
 	cr_assert(refuse(5 + 90 * NS_PER_S));
 	cr_assert_eq(told.throttled, 3);
 	cr_assert_eq(told.refused, 3);
 	cr_assert_eq(told.attempts, 3);
+}
+
+static struct region crowd;
+static struct destination hosts[600];
+
+static bool pass_crowd(enum event event, int host, int64_t now)
+{
+	struct record record = { .event = event,
+		                 .destination = &hosts[host],
+		                 .exhausted = EXHAUSTED_OWN };
+
+	return limit_pass(&record, 30 * NS_PER_S, now, &told) &&
+	       limit_pass_crowd(&crowd, &record, 30 * NS_PER_S, now, &told);
+}
+
+/* So many of the hosts get a record. */
+static int pass_all(enum event event, int64_t now)
+{
+	int passed = 0;
+
+	for (int i = 0; i < 600; i++)
+		passed += pass_crowd(event, i, now + i);
+	return passed;
+}
+
+Test(limit, of_a_crowd_of_destinations_no_more_than_so_many)
+{
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	cr_expect_eq(pass_all(EVENT_RETRYING, 1), LIMIT_MOST / 2);
+	cr_expect_eq(pass_all(EVENT_EXHAUSTED, 1000), 0);
+	cr_expect_eq(LOAD(hosts[0].exhausted), 0, "it was not told");
+	cr_expect_eq(LOAD(crowd.records.suppressed), 550 + 600);
+	cr_expect_eq(pass_all(EVENT_THROTTLED, 2000), LIMIT_MOST / 2);
+	cr_expect_eq(pass_all(EVENT_THROTTLED, 3000), 0, "each once");
+	cr_expect_eq(LOAD(crowd.records.suppressed), 550, "the first of them told of the others");
+	cr_expect_eq(LOAD(hosts[599].untold[0].throttled), 2, "what was not told is still to be");
+	cr_assert(pass_crowd(EVENT_THROTTLED, 599, 31 * NS_PER_S));
+	cr_expect_eq(told.suppressed, 550);
+	cr_expect_eq(told.throttled, 2);
+	cr_assert(pass_crowd(EVENT_THROTTLED, 598, 31 * NS_PER_S));
+	cr_expect_eq(told.suppressed, 0);
+}
+
+/* That of which the log says that it fails is said to be back, whatever was written meanwhile. */
+Test(limit, a_crowd_hides_no_recovery_of_what_was_told)
+{
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	cr_expect_eq(pass_all(EVENT_THROTTLED, 1), LIMIT_MOST);
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	cr_expect_eq(pass_all(EVENT_RECOVERED, NS_PER_S), LIMIT_MOST);
+	cr_expect_eq(pass_all(EVENT_RECOVERED, 2 * NS_PER_S), 0);
+	cr_expect_eq(pass_all(EVENT_RECOVERED, 40 * NS_PER_S), LIMIT_MOST, "the rest, by and by");
+}
+
+/* What the log has said of an outage before says nothing of this one. */
+Test(limit, a_crowd_that_has_recovered_before_is_bounded_in_a_later_outage)
+{
+	int passed = 0;
+
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	cr_expect_eq(pass_all(EVENT_RETRYING, 1), LIMIT_MOST / 2);
+	cr_expect_eq(pass_all(EVENT_THROTTLED, 1000), LIMIT_MOST / 2);
+	cr_expect_eq(pass_all(EVENT_RECOVERED, NS_PER_S), LIMIT_MOST / 2);
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	for (int i = 599; i >= 0; i--)
+		passed += pass_crowd(EVENT_THROTTLED, i, 100 * NS_PER_S);
+	cr_expect_eq(passed, LIMIT_MOST);
+	for (int i = 0; i < 600; i++)
+		hosts[i].untold[0].throttled = 2;
+	cr_expect_eq(pass_all(EVENT_RECOVERED, 101 * NS_PER_S), LIMIT_MOST,
+	             "those of which the log says that they fail, and no others");
+}
+
+Test(limit, a_record_that_is_lost_tells_none_that_was_left_out)
+{
+	struct record record = { .event = EVENT_THROTTLED, .destination = &hosts[0] };
+
+	crowd.records.suppressed = 7;
+	cr_assert(pass_crowd(EVENT_THROTTLED, 0, 1) && told.suppressed == 7);
+	limit_undo(&crowd, &record, &told);
+	cr_expect_eq(LOAD(crowd.records.suppressed), 7);
 }
 
 Test(limit, every_sum_is_taken_and_given_back)
@@ -61,7 +148,7 @@ Test(limit, every_sum_is_taken_and_given_back)
 		cr_assert(told.attempts == 1 && told.throttled == 2 && told.refused == 3);
 		cr_assert(told.parked == 4 && told.held == 5 && told.waited == 6);
 		cr_assert_eq(destination.untold[0].waited, 0);
-		limit_undo(&record, &told);
+		limit_undo(NULL, &record, &told);
 	}
 	cr_assert_eq(memcmp(&destination.untold[0], &all, sizeof(all)), 0);
 }
@@ -94,10 +181,10 @@ Test(limit, exhausted_and_refilled_take_turns)
 	cr_assert(!pass(EVENT_EXHAUSTED, t + 53 * NS_PER_S), "within the interval");
 	cr_assert(!pass(EVENT_REFILLED, t + 54 * NS_PER_S), "nor was that said");
 	/* Lost on the way: the other one may come again. */
-	limit_undo(&refilled, &told);
+	limit_undo(NULL, &refilled, &told);
 	cr_assert_eq(destination.exhausted, EXHAUSTED_PROCESS);
 	refilled.event = EVENT_EXHAUSTED;
-	limit_undo(&refilled, &told);
+	limit_undo(NULL, &refilled, &told);
 	cr_assert_eq(destination.exhausted, 0);
 }
 
@@ -115,7 +202,7 @@ Test(limit, one_rejected_per_section_and_interval)
 	record.admission = &admission;
 	cr_assert(limit_pass(&record, NS_PER_S, 5 + NS_PER_S, &told));
 	cr_assert_eq(told.suppressed, 30);
-	limit_undo(&record, &told);
+	limit_undo(NULL, &record, &told);
 	cr_assert(limit_pass(&record, NS_PER_S, 5 + 2 * NS_PER_S, &told));
 	cr_assert_eq(told.suppressed, 31);
 }
@@ -220,7 +307,7 @@ Test(limit, a_corrupted_count_is_given_back_as_it_was)
 	struct record record = { .event = EVENT_REJECTED, .admission = &admission };
 
 	cr_assert(limit_pass(&record, 0, 1, &told));
-	limit_undo(&record, &told);
+	limit_undo(NULL, &record, &told);
 	cr_assert_eq(admission.suppressed, INT64_MAX);
 }
 
@@ -239,7 +326,7 @@ static void *tell_often(void *passed)
 			continue;
 		atomic_fetch_add((atomic_int *)passed, 1);
 		if (i % 5 == 0)
-			limit_undo(&record, &mine);
+			limit_undo(NULL, &record, &mine);
 		else
 			atomic_fetch_add(&handed, mine.throttled);
 	}
@@ -316,7 +403,7 @@ Test(limit, each_mode_has_a_sum)
 	cr_assert_eq(told.throttled, 3);
 	cr_assert(limit_pass_other(&would, &told));
 	cr_assert_eq(told.throttled, 5);
-	limit_undo(&throttled, &told);
+	limit_undo(NULL, &throttled, &told);
 	cr_assert_eq(destination.untold[0].throttled, 5, "lost, and for the next to tell");
 	cr_assert_eq(destination.untold[1].throttled, 0);
 	cr_assert(limit_pass_other(&would, &told));

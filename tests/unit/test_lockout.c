@@ -8,6 +8,7 @@
  * as it is written there, and from a grid that goes beyond the table.
  */
 #include "budget_fixture.h"
+#include "budget/budget_wait.h"
 #include "budget/streak.h"
 #include "config/keys.h"
 
@@ -210,7 +211,7 @@ static bool goes(int64_t now)
 	case BREAKER_HOLD:
 		return false;
 	case BREAKER_PROBE:
-		return budget_asked_wait(account, now) == 0;
+		return budget_retry_after_wait(account, now) == 0;
 	default:
 		return budget_due(account, TOKENS(1), now) == 0 &&
 		       budget_admit(account, TOKENS(1), now) != REFUSED;

@@ -2,6 +2,8 @@
 /* The mark of a thread that is in a lookup: where it holds, and what a jump out of one leaves. */
 #include "track_fixture.h"
 
+#include "sys/lookup_mark.h"
+
 TestSuite(lookup_mark, .init = start_shim);
 
 /* A lookup whose frame is left without its end, its memory untouched. */

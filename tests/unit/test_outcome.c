@@ -20,6 +20,122 @@ Test(outcome, a_refused_connect)
 	cr_expect_eq(destination_at_port(&server)->budget.streak, 1);
 }
 
+/* A connect from the port of another connection to this server: nothing is sent. */
+static void expect_port_taken(const struct server *server, const struct sockaddr_in *from)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	cr_assert_eq(bind(fd, (const struct sockaddr *)from, sizeof(*from)), 0);
+	cr_assert_eq(host_connect(fd, server), -1);
+	cr_expect_eq(errno, EADDRNOTAVAIL);
+	host_close(fd);
+}
+
+static void take_port(const struct server *server, struct sockaddr_in *from)
+{
+	socklen_t len = sizeof(*from);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	*from = (struct sockaddr_in) { .sin_family = AF_INET,
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	cr_assert_eq(bind(fd, (struct sockaddr *)from, sizeof(*from)), 0);
+	cr_assert_eq(connect(fd, (const struct sockaddr *)&server->address, sizeof(*from)), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)from, &len), 0);
+	cr_assert_geq(accept(server->fd, NULL, NULL), 0);
+}
+
+/* Who walks through ports of his own until one is free (NFS, rsh) tries the server once. */
+Test(outcome, a_port_that_is_taken_is_no_failure_of_the_server)
+{
+	struct server server = serve(8);
+	struct sockaddr_in from;
+
+	take_port(&server, &from);
+	for (int i = 0; i < 8; i++)
+		expect_port_taken(&server, &from);
+	EXPECT_NOTHING(destination_at_port(&server));
+	cr_expect_eq(destination_at_port(&server)->tally.retries, 0);
+}
+
+Test(outcome, a_port_that_is_taken_leaves_a_failure_as_it_is)
+{
+	struct server server = serve(8), dead = server;
+	struct sockaddr_in from;
+	int fd;
+
+	take_port(&server, &from);
+	cr_assert_eq(close(server.fd), 0);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	cr_assert_eq(host_connect(fd, &dead), -1);
+	cr_assert_eq(errno, ECONNREFUSED);
+	host_close(fd);
+	expect_port_taken(&dead, &from);
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	cr_assert_eq(host_connect(fd, &dead), -1);
+	host_close(fd);
+	EXPECT_COUNTED(destination_at_port(&dead), 0, 2, FAILURE_REFUSED);
+	cr_expect_eq(destination_at_port(&dead)->tally.retries, 2);
+}
+
+static void ends_without_a_port(const struct server *server)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct attempt try;
+
+	cr_assert(attempt_begin_connect(&try, fd, (const struct sockaddr *)&server->address,
+	                                sizeof(server->address)));
+	attempt_start(&try);
+	errno = EADDRNOTAVAIL;
+	cr_expect_eq(attempt_settle(&try, -1), -1);
+	host_close(fd);
+}
+
+/* A loop over both families of a name, one of which has no address here, is no work of many kinds.
+ */
+Test(outcome, a_want_of_ports_is_no_excuse_while_the_server_fails)
+{
+	struct server server = serve(8), dead;
+	struct destination *destination = destination_at_port(&server);
+
+	for (int i = 0; i < 8; i++) {
+		struct talk talk = talk_to(&server);
+
+		peer_says(&talk, "x");
+		cr_assert_eq(host_recv(talk.host, 8, 0), 1);
+		host_close(talk.host);
+	}
+	ends_without_a_port(&server);
+	destination = destination_at_port(&server);
+	EXPECT_COUNTED(destination, 8, 0, FAILURE_LOCAL);
+	dead = server;
+	cr_assert_eq(close(server.fd), 0);
+	for (int i = 0; i < 2; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		cr_assert_eq(host_connect(fd, &dead), -1);
+		host_close(fd);
+	}
+	ends_without_a_port(&dead);
+	cr_expect_eq(destination->last_errno, EADDRNOTAVAIL);
+	cr_expect_eq(destination->last_failure, FAILURE_LOCAL);
+}
+
+/* Of a resolver nobody knows by a failed lookup that anything is there. */
+Test(outcome, of_a_lookup_that_failed_nobody_was_met)
+{
+	struct server server = serve(8);
+	struct destination *destination = talk_to(&server).destination;
+	struct trial trial = { .destination = destination,
+		               .generation = (uint32_t)destination->generation };
+
+	outcome_failure(&trial, FAILURE_RESET, ECONNRESET, 0);
+	cr_expect_eq(destination->last_unmet, 0);
+	outcome_failure(&trial, FAILURE_LOOKUP, 0, EAI_AGAIN);
+	cr_expect_eq(destination->last_unmet, 1);
+}
+
 Test(outcome, a_retry_makes_the_streak_grow)
 {
 	struct server server = serve(-1);
@@ -114,7 +230,7 @@ Test(outcome, a_nonblocking_connect_and_an_answer)
 	cr_expect_eq(host_error(talk.host), 0);
 	talk.peer = accept(server.fd, NULL, NULL);
 	EXPECT_NOTHING(destination_at_port(&server));
-	one_turn(&talk);
+	one_exchange(&talk);
 	EXPECT_SUCCESS(destination_at_port(&server));
 }
 

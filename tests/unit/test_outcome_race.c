@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Outcomes that several threads see at once: each counts once. */
 #include "track_fixture.h"
-#include "conn/settle.h"
+#include "conn/attempt_end.h"
 
 TestSuite(outcome_race, .init = start_shim);
 
@@ -80,8 +80,7 @@ Test(outcome_race, a_failure_seen_by_many_threads_counts_once, .timeout = 30)
 	for (int i = 1; i <= ROUNDS; i++) {
 		struct talk talk = talk_to(&server);
 
-		host_send(talk.host, "ask");
-		peer_hears(&talk);
+		host_asks(&talk, "ask");
 		peer_closes(&talk);
 		see_together(talk.host, ways, 4);
 		cr_assert_eq(failures_in(&talk.destination->tally), i, "round %d: %d", i,

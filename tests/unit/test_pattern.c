@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns: what they match, which one wins, and what is refused. */
 #include "config/pattern.h"
+#include "config/keys.h"
 #include "config/match.h"
 
 #include <arpa/inet.h>

@@ -6,6 +6,7 @@
 #include "budget_fixture.h"
 #include "config_fixture.h"
 
+#include "budget/budget_wait.h"
 #include "budget/strategy.h"
 #include "budget/streak.h"
 #include "config/presets.h"

@@ -34,9 +34,9 @@ Test(sim_file, sections_labels_and_defaults)
 	cr_expect_str_eq(file.about, "two of them");
 	cr_expect_eq(file.scenario.duration, 20 * NS_PER_S);
 	cr_expect_eq(file.scenario.clients_count, 2);
-	cr_expect_eq(file.scenario.clients[0].habits.tries, 5);
-	cr_expect_eq(file.scenario.clients[1].habits.tries, 3, "the default");
-	cr_expect_eq(file.scenario.clients[1].habits.pause.base, 2 * NS_PER_S);
+	cr_expect_eq(file.scenario.clients[0].profile.tries, 5);
+	cr_expect_eq(file.scenario.clients[1].profile.tries, 3, "the default");
+	cr_expect_eq(file.scenario.clients[1].profile.pause.base, 2 * NS_PER_S);
 	cr_expect_eq(sim_server_named(&file.scenario, "db"), 1);
 	cr_expect_eq(sim_server_named(&file.scenario, ""), 0, "the first");
 	cr_expect_eq(file.scenario.outages[0].fails, PPM_WHOLE / 10);
@@ -56,15 +56,34 @@ Test(sim_file, mistakes)
 		{ LEAST "[server a.b]\n", ":4: a label has no '.'" },
 		{ LEAST "what\n", ":4: expected 'key = value'" },
 		{ LEAST "[outage]\nserver = other\n",
-		  "there is no section [server other]; add it" },
+		  ":4: [outage] names the server 'other', and there is no section [server other]; "
+		  "add it" },
+		{ "[server]\n[clients]\nserver = x\n", ":2: [clients] names the server 'x'" },
+		{ LEAST "[server b]\ncalls = x\n", ":4: [server] names the server 'x'" },
 		{ LEAST "[expect bare]\npeak = much\n", ":5: expected a number and a tolerance" },
 		{ LEAST "[variant a]\nfloor = 1/s\nclients.rte = 1/s\n",
 		  ":6: [variant a]: no key 'rte'" },
+		{ LEAST "[variant a]\nclients.tries = 2\nclients.rate = 1\n",
+		  ":6: [variant a]: rate: rate = '1' is not a rate" },
 		{ LEAST "[variant a]\nclients.x.rate = 1/s\n",
 		  ":5: [variant a]: there is no section [clients x]" },
 		{ LEAST "[variant a]\nfloor = 1/s\noutage.until = 1s\n[outage]\nfrom = 2s\n",
 		  ":5: [variant a]: an [outage] ends before it begins; make " },
-		{ LEAST "[outage]\nfrom = 5s\nuntil = 1s\n", "an [outage] ends before" },
+		{ LEAST "\n[outage]\nfrom = 5s\nuntil = 1s\n", ":5: an [outage] ends before" },
+		{ "[server]\n[clients]\nfrom = 5s\nuntil = 1s\n",
+		  ":2: [clients] end before they begin; make until later" },
+		{ "[server]\n[clients]\nspread = 5s\n",
+		  ":2: spread of [clients] is of loops; add loop = on" },
+		{ "[server]\n[clients]\npause = 5s\npause_cap = 1s\n",
+		  ":2: the pause of [clients] is longer than their longest one; make pause_cap" },
+		{ "[clients]\n[server]\npause = 5s\npause_cap = 1s\n",
+		  ":2: the pause of [server] is longer" },
+		{ LEAST "[fleet]\ndown = 5s\nback = 1s\n",
+		  ":4: the ledger of [fleet] is back before it is down; make back later" },
+		{ LEAST "[variant a]\nclients.until = 0\nclients.from = 1s\n",
+		  ":5: [variant a]: [clients] end before" },
+		{ "[server]\n", ": there must be at least one section [clients]" },
+		{ "", ": there must be at least one section [clients] and one [server]; add" },
 		{ LEAST "[variant a]\nfloor = 1/s\n[expect b]\npeak = < 1\n",
 		  ":7: no [variant b]; add it, or correct the name" },
 		{ LEAST "[expect b]\npeak = < 1\n", ":5: no [variant b], and without any " },
@@ -72,14 +91,18 @@ Test(sim_file, mistakes)
 		{ LEAST "[fleet]\nflor = 1/s\n", ":5: no key 'flor' in [fleet]; did you mean" },
 		{ LEAST "[fleet]\nlost = 200%\n", ":5: lost: " },
 		{ "[clients]\nrate = 1/s\n", "at least one section [clients] and one [server]" },
-		{ "[clients]\n[server a]\ncalls = b\n[server b]\ncalls = a\n", "in a circle" },
-		{ "[scenario]\nduration = 24h\nstep = 10ms\n" LEAST, "make step longer" },
+		{ "[clients]\n[server a]\ncalls = b\n[server b]\ncalls = a\n",
+		  ":2: servers call each other in a circle; leave one" },
+		{ "[scenario]\nduration = 24h\nstep = 10ms\n" LEAST,
+		  ":1: duration is more than 100000 steps; "
+		  "make step longer" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cr_expect_not(read_scenario(bad[i].text), "%s", bad[i].text);
 		cr_expect(strstr(said, bad[i].told), "'%s' is not in: %s", bad[i].told, said);
 		cr_expect(strstr(said, path), "%s", said);
+		cr_expect_null(strstr(said, ":0:"), "what is missing is in no line: %s", said);
 	}
 	cr_expect_not(sim_file_read(&file, "/nonexistent/file", stderr));
 }

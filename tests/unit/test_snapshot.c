@@ -69,9 +69,76 @@ static enum snapshot_state look_at_self(struct snapshot *out)
 
 	cr_assert(processes_find(&found, getpid()));
 	cr_assert_eq(found.count, 1);
-	snapshot_take(&found.list[0], out);
+	snapshot_take(&found.list[0], NULL, out);
 	processes_free(&found);
 	return out->state;
+}
+
+static bool is_second(const struct snapshot *so_far, uint32_t slot, const struct destination *one,
+                      void *seen)
+{
+	cr_expect_eq(so_far->state, SNAPSHOT_GOOD, "the head has been read");
+	cr_expect_str_eq(so_far->region->identity.program, "maker");
+	cr_expect_eq(slot + 1, (uint32_t)one->name[0] - '0');
+	*(int *)seen += 1;
+	return slot == 1;
+}
+
+Test(snapshot, keeps_what_is_chosen)
+{
+	int seen = 0;
+	const struct snapshot_choice choice = { is_second, &seen };
+	struct snapshot snapshot;
+	struct processes found;
+
+	close(forge(sizeof(struct region)));
+	sign(mapped);
+	strcpy(mapped->identity.program, "maker");
+	for (int i = 0; i < 3; i++)
+		put_slot(mapped, i, (const char *[]) { "1:1", "2:1", "3:1" }[i]);
+	cr_assert(processes_find(&found, getpid()));
+	snapshot_take(&found.list[0], &choice, &snapshot);
+	processes_free(&found);
+	cr_expect_eq(snapshot.state, SNAPSHOT_GOOD);
+	cr_expect_eq(seen, 3);
+	cr_assert_eq(snapshot.slot_count, 1);
+	cr_expect_eq(snapshot.slots[0], 1);
+	cr_expect_str_eq(snapshot.destinations[0].name, "2:1");
+}
+
+static bool is_of_the_last(const struct snapshot *so_far, uint32_t slot,
+                           const struct destination *one, void *last)
+{
+	(void)slot;
+	(void)one;
+	cr_expect_eq(so_far->mapping, *(const int *)last);
+	return true;
+}
+
+/* Whoever chooses tells regions apart by their mapping, and finds chunks by its namespace. */
+Test(snapshot, says_which_mapping_it_reads)
+{
+	struct region *of[2];
+	struct snapshot snapshot;
+	struct processes found;
+	int last = 1;
+	const struct snapshot_choice choice = { is_of_the_last, &last };
+
+	for (int i = 0; i < 2; i++) {
+		close(forge(sizeof(struct region)));
+		sign(mapped);
+		put_slot(mapped, 0, "1:1");
+		of[i] = mapped;
+	}
+	cr_assert(processes_find(&found, getpid()));
+	cr_assert_eq(found.list[0].region_count, 2);
+	/* The one that is looked at first is none. */
+	of[(uintptr_t)of[0] != found.list[0].regions[0].from]->magic = 0;
+	snapshot_take(&found.list[0], &choice, &snapshot);
+	processes_free(&found);
+	cr_expect_eq(snapshot.state, SNAPSHOT_GOOD);
+	cr_expect_eq(snapshot.mapping, last);
+	cr_expect_eq(snapshot.slot_count, 1);
 }
 
 Test(snapshot, of_a_region)
@@ -87,7 +154,9 @@ Test(snapshot, of_a_region)
 	put_slot(mapped, 6, "being given to another");
 	mapped->first.keys[6] = 8;
 	put_slot(mapped, 7, "not named yet")->named = 0;
-	mapped->tally.attempts = 9;
+	mapped->tally.attempts = 2;
+	mapped->tallies[0].tally.attempts = 3;
+	mapped->tallies[REGION_TALLIES - 2].tally.attempts = 4;
 	cr_assert_eq(look_at_self(&snapshot), SNAPSHOT_GOOD);
 	cr_assert_eq(snapshot.slot_count, 2);
 	cr_expect_eq(snapshot.slots[0], 5);
@@ -195,11 +264,11 @@ Test(snapshot, of_a_process_that_has_ended)
 	}
 	cr_assert(processes_find(&found, child));
 	cr_assert_eq(found.count, 1);
-	snapshot_take(&found.list[0], &snapshot);
+	snapshot_take(&found.list[0], NULL, &snapshot);
 	cr_expect_eq(snapshot.state, SNAPSHOT_GOOD);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	snapshot_take(&found.list[0], &snapshot);
+	snapshot_take(&found.list[0], NULL, &snapshot);
 	cr_expect_eq(snapshot.state, SNAPSHOT_GONE);
 	processes_free(&found);
 }
@@ -214,7 +283,7 @@ Test(snapshot, of_another_process_of_that_number)
 	sign(mapped);
 	cr_assert(processes_find(&found, getpid()));
 	found.list[0].started--;
-	snapshot_take(&found.list[0], &snapshot);
+	snapshot_take(&found.list[0], NULL, &snapshot);
 	cr_expect_eq(snapshot.state, SNAPSHOT_GONE);
 	processes_free(&found);
 }
@@ -247,7 +316,7 @@ Test(snapshot, without_rights)
 		}
 		if (!processes_find(&found, other) || found.count != 1)
 			_exit(8);
-		snapshot_take(&found.list[0], &snapshot);
+		snapshot_take(&found.list[0], NULL, &snapshot);
 		same = snapshot.state == SNAPSHOT_GOOD && snapshot.slot_count == 1;
 		kill(other, SIGKILL);
 		waitpid(other, NULL, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The socket table: a hint that is believed only while the cookie matches. */
 #include "conn/sockets.h"
+#include "conn/twins.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -116,14 +117,27 @@ Test(sockets, each_trait_that_is_to_be_looked_at_ends_the_common_exchanges)
 		struct socket_entry *entry = enter_common(fd, 7);
 		bool common = (uint32_t)TRAITS_COMMON >> bit & 1;
 
-		cr_assert_eq(entry->common, 7);
+		cr_assert_eq(entry->common, socket_common(7));
 		socket_mark(entry, UINT32_C(1) << bit);
-		cr_expect_eq(entry->common == 7, common, "trait %d", bit);
+		cr_expect_eq(entry->common == socket_common(7), common, "trait %d", bit);
 		socket_show_common(fd, entry, 8);
-		cr_expect_eq(entry->common == 8, common, "trait %d", bit);
+		cr_expect_eq(entry->common == socket_common(8), common, "trait %d", bit);
 		cr_expect_eq(socket_exchange(fd, entry, 8, SOCKET_ANSWERED), common, "trait %d",
 		             bit);
 	}
+}
+
+/* Whatever a member of the share writes there: as long as nothing has been shown all is looked at.
+ */
+Test(sockets, no_exchange_is_common_before_it_was_shown)
+{
+	static const uint32_t changes[] = { 0, 1, 7, UINT32_MAX / 2, UINT32_MAX };
+	int fd = tcp();
+	struct socket_entry *entry = enter_common(fd, 7);
+
+	STORE(entry->common, 0);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+		cr_expect_not(socket_exchange(fd, entry, changes[i], SOCKET_ANSWERED));
 }
 
 Test(sockets, no_exchange_is_common_on_what_is_closed_unserved_or_something_else)

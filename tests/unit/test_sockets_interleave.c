@@ -15,6 +15,8 @@
 #define socket_show        stepped_show
 #define socket_enter       stepped_enter
 #define socket_move        stepped_move
+#define socket_put         stepped_put
+#define socket_connected   stepped_connected
 #define socket_move_twins  stepped_move_twins
 #define socket_show_common stepped_show_common
 #define socket_looked      stepped_looked
@@ -57,6 +59,7 @@ static void step_at(const volatile void *place)
 #define atomic_store_explicit(place, value, order) (step_at(place), (void)(*(place) = (value)))
 #define atomic_load_explicit(place, order)         (step_at(place), *(place))
 #include "../../shim/conn/sockets.c"
+#include "../../shim/conn/twins.c"
 #undef atomic_store_explicit
 #undef atomic_load_explicit
 

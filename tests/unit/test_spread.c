@@ -186,19 +186,21 @@ Test(spread, starts_beyond_the_burst_are_spread)
 	int64_t now = INT64_C(1000) * NS_PER_S, longest = 0, sum = 0;
 	uint64_t random = 3;
 	cell64 starts = 0;
+	bool first;
 
 	for (int i = 0; i < 1000; i++) {
-		int64_t delay = spread_start(&starts, 10, 5 * NS_PER_S, now + i, &random);
+		int64_t delay = spread_start(&starts, 10, 5 * NS_PER_S, now + i, &random, &first);
 
 		cr_assert(i < 10 ? delay == 0 : delay >= 0 && delay <= 5 * NS_PER_S);
+		cr_assert_eq(first, i == 10, "which is told once in a second");
 		sum += delay;
 		longest = delay > longest ? delay : longest;
 	}
 	cr_expect_gt(longest, 4 * NS_PER_S);
 	cr_expect(sum / 990 > 2 * NS_PER_S && sum / 990 < 3 * NS_PER_S);
-	cr_expect_eq(spread_start(&starts, 10, 5 * NS_PER_S, now + 2 * NS_PER_S, &random), 0,
-	             "another second");
-	cr_expect_eq(spread_start(&starts, 0, 0, now, &random), 0, "off");
+	cr_expect_eq(spread_start(&starts, 10, 5 * NS_PER_S, now + 2 * NS_PER_S, &random, &first),
+	             0, "another second");
+	cr_expect_eq(spread_start(&starts, 0, 0, now, &random, &first), 0, "off");
 	starts = INT64_MAX; /* corrupted */
-	cr_expect_eq(spread_start(&starts, 10, 5 * NS_PER_S, now, &random), 0);
+	cr_expect_eq(spread_start(&starts, 10, 5 * NS_PER_S, now, &random, &first), 0);
 }

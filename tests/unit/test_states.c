@@ -2,6 +2,7 @@
 /* The state table of connections: every pair of state and event, by the function that moves them.
  */
 #include "conn/sockets.h"
+#include "conn/twins.h"
 
 #include <criterion/criterion.h>
 #include <sys/socket.h>
@@ -117,7 +118,7 @@ Test(states, the_short_cuts_are_moves_of_the_table)
 		state = entry->state;
 		watched = socket_watched(fd);
 		entry = socket_enter(fd, &start);
-		entry->common = 1;
+		entry->common = socket_common(1);
 		if (from == SOCKET_CONNECTING)
 			socket_connected(fd, entry);
 		else

@@ -6,6 +6,9 @@
 #include "sys/second_count.h"
 #include "track_fixture.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 TestSuite(storm, .init = start_shim);
 
 static int calm_refusals(struct destination *destination, int64_t now)
@@ -47,9 +50,9 @@ Test(storm, is_not_what_comes_of_demand)
 {
 	struct destination destination = { 0 };
 
-	demand_note_refusal();
 	for (int64_t second = 500; second < 560; second++)
 		for (int i = 0; i < 6; i++) {
+			demand_note_refusal(second * NS_PER_S);
 			demand_count_served(second * NS_PER_S);
 			for (int tries = 0; tries < 10; tries++)
 				cr_assert_not(storm_rages(&destination, second * NS_PER_S));
@@ -67,6 +70,33 @@ Test(storm, is_not_a_worker_that_has_just_begun_in_a_pool_that_works)
 	shim_region->served[500 & 1] = second_count(500, 30);
 	cr_expect_eq(calm_refusals(&destination, now), 20, "it may be refused as one alone is");
 	cr_expect_eq(count_of(destination.refused_now), 111, "all are counted");
+}
+
+/* Of six workers that take turns three may have all jobs for the dead. */
+Test(storm, is_not_in_a_pool_where_those_who_work_are_refused_nothing)
+{
+	struct destination destination = { 0 };
+	int64_t now = 500 * NS_PER_S;
+	int status;
+
+	for (int part = 0; part < 2; part++) {
+		pid_t worker = fork();
+
+		if (worker == 0) {
+			if (part == 0)
+				storm_rages(&destination, now);
+			for (int i = 0; part == 1 && i < 30; i++)
+				demand_count_served(now);
+			_exit(0);
+		}
+		cr_assert(worker > 0 && waitpid(worker, &status, 0) == worker);
+	}
+	cr_expect_eq(demand_served(now), 0);
+	cr_expect_eq(demand_served_by_all(now), 30);
+	destination.refused_now = second_count(500, 90);
+	cr_expect_not(storm_rages(&destination, now));
+	demand_count_served(now + 20 * NS_PER_S);
+	cr_expect_eq(demand_served_by_all(now + 20 * NS_PER_S), 0, "all is well");
 }
 
 Test(storm, is_a_worker_that_has_just_begun_where_nobody_works)

@@ -32,7 +32,7 @@
 
 static struct actor {
 	int64_t now;
-	bool give_back; /* the process-wide bucket says no */
+	bool refund; /* the process-wide bucket says no */
 	bool went;
 } actors[2];
 
@@ -45,8 +45,8 @@ static void act(int who)
 	int64_t taken = calls->take(&world.account, 1000, me->now);
 
 	me->went = taken >= 0;
-	if (me->went && me->give_back) {
-		calls->give_back(&world.account, taken, false);
+	if (me->went && me->refund) {
+		calls->refund(&world.account, taken, false);
 		me->went = false;
 	}
 }
@@ -118,7 +118,7 @@ Test(strategies_interleave, what_is_given_back_is_there_again)
 
 	for (int i = 0; i < 6000; i++) {
 		cast(both[i % 2]);
-		actors[0].give_back = actors[1].give_back = true;
+		actors[0].refund = actors[1].refund = true;
 		run(&random);
 		cr_assert_eq(slices_covering(&world.budget.spent, SECONDS(10), START_OF_TIME), 0);
 		cr_assert_geq(calls->take(&world.account, 1000, START_OF_TIME), 0);
@@ -134,7 +134,7 @@ Test(strategies_interleave, a_kill_at_any_step_leaves_a_valid_budget)
 		for (int i = 0; i < 2; i++) {
 			cast(both[i]);
 			threads[0].lives = lives;
-			actors[0].give_back = lives % 2;
+			actors[0].refund = lives % 2;
 			run(&random);
 			cr_assert(threads[1].done);
 			cr_assert(!actors[0].went || !actors[1].went);

@@ -9,7 +9,7 @@ Test(traffic, an_answer_is_a_success)
 	struct talk talk = talk_start();
 
 	EXPECT_NOTHING(talk.destination);
-	one_turn(&talk);
+	one_exchange(&talk);
 	cr_expect_eq(talk.entry->state, SOCKET_ANSWERED);
 	EXPECT_SUCCESS(talk.destination);
 	host_close(talk.host);
@@ -39,37 +39,35 @@ Test(traffic, a_reply_in_pieces_is_one_success)
 	EXPECT_SUCCESS(talk.destination);
 }
 
-/* While the budget has something to gain every turn counts. */
+/* While the budget has something to gain every exchange counts. */
 Test(traffic, each_turn_of_a_kept_connection_counts)
 {
 	struct talk talk = talk_start();
 
 	for (int i = 1; i <= 5; i++) {
 		talk.destination->budget.streak = 3;
-		one_turn(&talk);
+		one_exchange(&talk);
 		cr_expect_eq(talk.destination->budget.streak, 0);
 		EXPECT_COUNTED(talk.destination, i, 0, FAILURE_NONE);
 	}
 }
 
-/* Turns that change nothing take the short way; a failure elsewhere ends that. */
-Test(traffic, a_calm_connection_notices_trouble)
+/* Exchanges that change nothing take the short way; a failure elsewhere ends that. */
+Test(traffic, a_connection_that_works_notices_a_failure_elsewhere)
 {
 	struct server server = serve(8);
-	struct talk calm = talk_to(&server), broken;
+	struct talk working = talk_to(&server), broken;
 
 	for (int i = 0; i < 5; i++)
-		one_turn(&calm);
-	EXPECT_SUCCESS(calm.destination);
+		one_exchange(&working);
+	EXPECT_SUCCESS(working.destination);
 	broken = talk_to(&server);
-	host_send(broken.host, "ask");
-	peer_hears(&broken);
-	peer_closes(&broken);
-	cr_assert_eq(host_recv(broken.host, 8, 0), 0);
-	cr_assert_eq(calm.destination->budget.streak, 1);
-	one_turn(&calm);
-	cr_expect_eq(calm.destination->budget.streak, 0);
-	EXPECT_COUNTED(calm.destination, 2, 1, FAILURE_DROPPED);
+	host_asks(&broken, "ask");
+	host_is_left(&broken);
+	cr_assert_eq(working.destination->budget.streak, 1);
+	one_exchange(&working);
+	cr_expect_eq(working.destination->budget.streak, 0);
+	EXPECT_COUNTED(working.destination, 2, 1, FAILURE_DROPPED);
 }
 
 /* A pool's connection that the peer closed meanwhile: the request meets a closed connection. */
@@ -139,7 +137,7 @@ Test(traffic, a_receive_timeout_on_a_kept_connection_is_one_timeout)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
+	one_exchange(&talk);
 	receive_timeout(talk.host, 1100);
 	host_send(talk.host, "ask");
 	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
@@ -304,7 +302,7 @@ Test(traffic, errno_and_result_are_kept)
 	cr_expect_eq(errno, ECONNRESET);
 }
 
-/* All is well: the turn begins before the call, and is taken back if nothing went. */
+/* All is well: the exchange begins before the call, and is taken back if nothing went. */
 Test(traffic, a_request_that_did_not_go_on_a_calm_connection_is_not_waited_for)
 {
 	struct talk talk = talk_start();

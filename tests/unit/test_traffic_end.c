@@ -8,8 +8,7 @@ Test(traffic_end, end_before_any_byte_is_dropped)
 {
 	struct talk talk = talk_start();
 
-	peer_closes(&talk);
-	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_is_left(&talk);
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 	cr_expect_eq(talk.destination->budget.streak, 1);
 	cr_expect_eq(talk.destination->last_failure, FAILURE_DROPPED);
@@ -22,10 +21,8 @@ Test(traffic_end, end_instead_of_an_answer_is_dropped)
 {
 	struct talk talk = talk_start();
 
-	host_send(talk.host, "ask");
-	peer_hears(&talk);
-	peer_closes(&talk);
-	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_asks(&talk, "ask");
+	host_is_left(&talk);
 	host_close(talk.host);
 	EXPECT_FAILED(talk.destination, FAILURE_DROPPED);
 }
@@ -34,9 +31,8 @@ Test(traffic_end, end_after_an_answer_is_nothing)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
-	peer_closes(&talk);
-	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	one_exchange(&talk);
+	host_is_left(&talk);
 	host_close(talk.host);
 	EXPECT_SUCCESS(talk.destination);
 	cr_expect_eq(talk.destination->budget.streak, 0);
@@ -57,8 +53,7 @@ Test(traffic_end, reset_instead_of_an_answer)
 {
 	struct talk talk = talk_start();
 
-	host_send(talk.host, "ask");
-	peer_hears(&talk);
+	host_asks(&talk, "ask");
 	peer_resets(&talk);
 	cr_assert_eq(host_recv(talk.host, 8, 0), -1);
 	host_close(talk.host);
@@ -82,7 +77,7 @@ Test(traffic_end, an_idle_connection_that_was_closed_is_nobodys_failure)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
+	one_exchange(&talk);
 	peer_closes(&talk);
 	cr_assert_eq(host_send(talk.host, "ask"), 3);
 	until_state(talk.host, 7);
@@ -96,7 +91,7 @@ Test(traffic_end, an_idle_connection_that_was_reset_is_nobodys_failure)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
+	one_exchange(&talk);
 	peer_resets(&talk);
 	cr_assert_eq(host_send(talk.host, "ask"), -1);
 	host_close(talk.host);
@@ -107,11 +102,10 @@ Test(traffic_end, a_kept_connection_that_ends_with_the_request_taken_is_dropped)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
+	one_exchange(&talk);
 	cr_assert_eq(host_send(talk.host, "ask"), 3);
 	peer_hears(&talk);
-	peer_closes(&talk);
-	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_is_left(&talk);
 	host_close(talk.host);
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_DROPPED);
 	cr_expect_eq(talk.destination->budget.streak, 1);
@@ -121,7 +115,7 @@ Test(traffic_end, a_kept_connection_that_is_reset_with_the_request_taken)
 {
 	struct talk talk = talk_start();
 
-	one_turn(&talk);
+	one_exchange(&talk);
 	cr_assert_eq(host_send(talk.host, "ask"), 3);
 	peer_hears(&talk);
 	peer_resets(&talk);
@@ -134,8 +128,7 @@ Test(traffic_end, a_one_way_connection_that_was_ended_in_order)
 {
 	struct talk talk = talk_start();
 
-	host_send(talk.host, "log");
-	peer_hears(&talk);
+	host_asks(&talk, "log");
 	host_shutdown(talk.host, SHUT_WR);
 	close(talk.peer);
 	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
@@ -158,8 +151,7 @@ Test(traffic_end, a_reset_after_the_host_ended_its_half)
 {
 	struct talk talk = talk_start();
 
-	host_send(talk.host, "ask");
-	peer_hears(&talk);
+	host_asks(&talk, "ask");
 	host_shutdown(talk.host, SHUT_WR);
 	peer_resets(&talk);
 	cr_assert_eq(host_recv(talk.host, 8, 0), -1);

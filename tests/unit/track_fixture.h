@@ -8,6 +8,7 @@
 
 #include "sys/real.h"
 #include "conn/attempt.h"
+#include "conn/attempt_end.h"
 #include "conn/settle.h"
 #include "conn/tcp_info.h"
 #include "region/state.h"
@@ -69,6 +70,7 @@ static inline void start_shim(void)
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert(shim_region != MAP_FAILED);
 	region_begin(shim_region, 0);
+	shim_use(shim_region, 0);
 	shim_state = STATE_READY;
 }
 
@@ -108,7 +110,8 @@ static inline ssize_t host_send_bytes(int fd, const char *text, size_t n)
 	if (traffic_begins(fd))
 		return traffic_went(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL);
 	fingerprint = traffic_begin(fd, traffic_look(fd, text, n));
-	return traffic_sent(fd, send(fd, text, n, MSG_NOSIGNAL), MSG_NOSIGNAL, fingerprint);
+	return traffic_sent(fd, traffic_wrote(fd, send(fd, text, n, MSG_NOSIGNAL), text),
+	                    MSG_NOSIGNAL, fingerprint);
 }
 
 static inline ssize_t host_send(int fd, const char *text)
@@ -247,6 +250,27 @@ static inline void peer_closes(const struct talk *talk)
 	until_state(talk->host, 8);
 }
 
+/* The program sends words that the peer reads. */
+static inline void host_asks(const struct talk *talk, const char *words)
+{
+	cr_assert_eq(host_send(talk->host, words), (ssize_t)strlen(words));
+	peer_hears(talk);
+}
+
+/* The peer sends words, of which the program reads what comes at once. */
+static inline void host_hears(const struct talk *talk, const char *words)
+{
+	peer_says(talk, words);
+	cr_assert_gt(host_recv(talk->host, 64, 0), 0);
+}
+
+/* The peer closes, and the program reads the end. */
+static inline void host_is_left(const struct talk *talk)
+{
+	peer_closes(talk);
+	cr_assert_eq(host_recv(talk->host, 64, 0), 0);
+}
+
 static inline void peer_resets(const struct talk *talk)
 {
 	struct linger hard = { .l_onoff = 1, .l_linger = 0 };
@@ -257,12 +281,10 @@ static inline void peer_resets(const struct talk *talk)
 }
 
 /* One question and one answer. */
-static inline void one_turn(const struct talk *talk)
+static inline void one_exchange(const struct talk *talk)
 {
-	cr_assert_eq(host_send(talk->host, "ask"), 3);
-	peer_hears(talk);
-	peer_says(talk, "say");
-	cr_assert_eq(host_recv(talk->host, 8, 0), 3);
+	host_asks(talk, "ask");
+	host_hears(talk, "say");
 }
 
 /* Makes the attempt look as old as that. */

@@ -13,80 +13,93 @@
  */
 #include "conn/attempt.h"
 #include "conn/outcome.h"
+#include "conn/sockets.h"
 #include "config/current.h"
 #include "dest/lineage.h"
+#include "pace/result.h"
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/real.h"
 #include "sys/thread.h"
 #include "../bench.h"
 
-#include <netdb.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#define KIND 1 /* of lookups */
+#define THREADS_MOST 64
+#define WELL         20001 /* a port */
 
-static long destinations, rounds;
+static long destinations, rounds, threads;
 static pthread_barrier_t warm, go, done;
 
 static void begin(enum scope scope)
 {
 	const char *why = NULL;
+	struct region *region;
 
 	if (!real_resolve())
 		die("real_resolve");
 	config_start(false);
 	thread_setup();
-	shim_region = region_open(scope, "default", &why);
-	if (!shim_region || why) {
+	region = region_open(scope, "default", &why);
+	if (!region || why) {
 		fprintf(stderr, "bench: no region: %s\n", why ? why : "");
 		exit(1);
 	}
+	shim_use(region, thread_process());
 	if (scope != SCOPE_PROCESS)
 		lineage_setup(false);
 	shim_state = STATE_READY;
 }
 
-static void name_of(long which, char name[32])
-{
-	(void)snprintf(name, 32, "host-%ld.bench", which);
-}
-
 /* True if it may go. */
-static bool attempt(const char *name, struct attempt *try)
+static bool attempt(int fd, long which, struct attempt *try)
 {
-	if (!attempt_begin_query(try, name, KIND))
-		die("attempt_begin_query");
+	struct sockaddr_in to = loopback((uint16_t)(which + 1));
+
+	if (!attempt_begin_connect(try, fd, (struct sockaddr *)&to, sizeof(to)))
+		die("attempt_begin_connect");
 	if (!try->trial.retry ||
 	    budget_verdict(&try->account, try->account.policy->cost, try->began) != REFUSED)
 		return true;
-	count_refused(shim_region, try->trial.destination, true, false, 0);
+	result_refused_now(try, 0, try->began);
 	return false;
 }
 
-static void fail(const char *name)
+static void fail(int fd, long which)
 {
 	struct attempt try;
 
-	if (attempt(name, &try))
-		outcome_failure(&try.trial, FAILURE_LOOKUP, 0, EAI_AGAIN);
+	if (attempt(fd, which, &try))
+		outcome_failure(&try.trial, FAILURE_REFUSED, ECONNREFUSED, 0);
+}
+
+/* A socket of which is known what socket() would have told. */
+static int new_socket(void)
+{
+	int fd = (int)MUST(socket(AF_INET, SOCK_STREAM, 0));
+
+	socket_created(fd, WATCH_STREAM);
+	return fd;
 }
 
 static void *work(void *seed)
 {
 	uint64_t dice = (uint64_t)(uintptr_t)seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-	char name[32];
+	int fd = new_socket();
 
+	/* All of them once: a page that a process has not touched yet costs it a fault. */
+	for (long i = (long)((uintptr_t)seed % THREADS_MOST); i < destinations; i += threads)
+		fail(fd, i);
 	for (int part = 0; part < 2; part++) {
 		for (long i = 0; i < rounds; i++) {
 			dice ^= dice << 13;
 			dice ^= dice >> 7;
 			dice ^= dice << 17;
-			name_of((long)(dice >> 16) % destinations, name);
-			fail(name);
+			fail(fd, (long)(dice >> 16) % destinations);
 		}
 		if (part == 0) {
 			pthread_barrier_wait(&warm);
@@ -106,7 +119,7 @@ static int64_t processor_ns(void)
 }
 
 /* Says a byte when it is warm, waits for the end of `in`, and says what it took. */
-static void process(enum scope scope, long threads, int in, int out)
+static void process(enum scope scope, int in, int out)
 {
 	pthread_t thread;
 	int64_t before;
@@ -118,7 +131,8 @@ static void process(enum scope scope, long threads, int in, int out)
 	pthread_barrier_init(&go, NULL, (unsigned int)threads + 1);
 	pthread_barrier_init(&done, NULL, (unsigned int)threads + 1);
 	for (long i = 0; i < threads; i++)
-		if (pthread_create(&thread, NULL, work, (void *)(uintptr_t)(getpid() * 64L + i)))
+		if (pthread_create(&thread, NULL, work,
+		                   (void *)(uintptr_t)(getpid() * (long)THREADS_MOST + i)))
 			die("pthread_create");
 	pthread_barrier_wait(&warm);
 	MUST(write(out, "", 1));
@@ -131,7 +145,7 @@ static void process(enum scope scope, long threads, int in, int out)
 	_exit(0);
 }
 
-static int cost(enum scope scope, long processes, long threads)
+static int cost(enum scope scope, long processes)
 {
 	int hold[2], out[2], status;
 	double each, sum = 0;
@@ -142,7 +156,7 @@ static int cost(enum scope scope, long processes, long threads)
 	for (long i = 0; i < processes; i++)
 		if (MUST(fork()) == 0) {
 			close(hold[1]);
-			process(scope, threads, hold[0], out[1]);
+			process(scope, hold[0], out[1]);
 		}
 	close(out[1]);
 	for (long i = 0; i < processes; i++)
@@ -169,7 +183,8 @@ static void compare(const char *copy, long *slots, long *common)
 	size_t to = offsetof(struct region, admissions);
 
 	*slots = *common = 0;
-	for (size_t at = 0; at < sizeof(*shim_region); at += REGION_LINE)
+	/* The tallies after them are for a process each. */
+	for (size_t at = 0; at < offsetof(struct region, tallies); at += REGION_LINE)
 		if (memcmp(now + at, copy + at, REGION_LINE) != 0)
 			*(at >= from && at < to ? slots : common) += 1;
 }
@@ -179,21 +194,23 @@ static int lines(void)
 	char *copy = aligned_alloc(REGION_LINE, sizeof(*shim_region));
 	long slots, common;
 	struct attempt try;
+	int fd;
 
 	begin(SCOPE_USER);
+	fd = new_socket();
 	if (!copy)
 		die("aligned_alloc");
 	for (int i = 0; i < 100; i++) {
 		memcpy(copy, shim_region, sizeof(*shim_region));
-		fail("dead.bench");
+		fail(fd, 0);
 	}
 	compare(copy, &slots, &common);
 	printf("%ld %ld ", slots, common);
 	for (int i = 0; i < 100; i++) {
 		memcpy(copy, shim_region, sizeof(*shim_region));
-		if (attempt("well.bench", &try))
+		if (attempt(fd, WELL, &try))
 			outcome_success(&try.trial);
-		count_answered(shim_region, try.trial.destination, false);
+		count_answered(shim_tally, try.trial.destination, false);
 	}
 	compare(copy, &slots, &common);
 	printf("%ld %ld\n", slots, common);
@@ -251,6 +268,6 @@ int main(int argc, char **argv)
 	}
 	destinations = number(argv[5], 1);
 	rounds = number(argv[6], 1);
-	return cost(strcmp(argv[2], "user") == 0 ? SCOPE_USER : SCOPE_PROCESS, number(argv[3], 1),
-	            number(argv[4], 1));
+	threads = lesser(number(argv[4], 1), THREADS_MOST);
+	return cost(strcmp(argv[2], "user") == 0 ? SCOPE_USER : SCOPE_PROCESS, number(argv[3], 1));
 }

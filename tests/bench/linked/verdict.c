@@ -29,7 +29,9 @@ static const struct bucket_rule process_rule = {
 
 static struct budget budget;
 static struct bucket process;
-static const struct account account = { &budget, &policy, &process, &process_rule, 0, 0, false };
+static const struct account account = {
+	.budget = &budget, .policy = &policy, .process = &process, .process_rule = &process_rule
+};
 static uint64_t seed = 1;
 static int64_t now = NS_PER_S;
 static volatile int64_t sink; /* keeps the compiler from dropping a step */

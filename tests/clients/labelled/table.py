@@ -4,6 +4,7 @@
 import sys
 
 import bounds
+import marks
 from join import Confusion
 from stage import CONDITIONS
 
@@ -11,7 +12,6 @@ PARTIAL = {c.name for c in CONDITIONS if c.partial}
 WHOLE = {c.name for c in CONDITIONS if c.fail == 1 or c.outage}
 SHARES = "<!-- tests/clients/labelled/run -k share: --renew -->"
 SHORT = "<!-- tests/clients/labelled/run --renew -->"
-END = "<!-- the end of that -->"
 
 
 def share(value):
@@ -178,25 +178,14 @@ def of_short(done, clients):
                    f"{number(c)} | {bounds.SHORT[client.name]} |")
 
 
-def put(text, path, mark, lines):
-    """The text with these lines between the mark and its end."""
-    head, begin, rest = text.partition(mark)
-    _, end, tail = rest.partition(END)
-    if not end:
-        sys.exit(f"labelled: {path} has no place for {mark}")
-    return "\n".join([head + begin, *lines, end + tail])
-
-
-def renew(path, done, clients):
+def renew(done, clients):
     """Writes those tables anew of which there is something to tell."""
-    with open(path, encoding="utf-8") as f:
-        text = f.read()
+    tables = {}
     if any(c.shares for c in clients):
-        text = put(text, path, SHARES, markdown(done, clients))
+        tables[SHARES] = markdown(done, clients)
     if any(c.name in bounds.SHORT for c in clients):
-        text = put(text, path, SHORT, of_short(done, clients))
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(text)
+        tables[SHORT] = of_short(done, clients)
+    marks.renew(tables)
 
 
 def overall(done):

@@ -92,7 +92,8 @@ def today(quick):
                          ("healthy work /s", "healthy work, of 30/s"), ("back after", "back after")),
             "sim": {"scenario": "today", "tolerance": {"load": (0.5, 10)}, "set": {
                 "clients.loops.processes": LOOPS, "clients.loops.pause": "20ms", "clients.loops.timeout": "1s",
+                "clients.loops.spread": "200ms",  # one after the other, as they are started
                 "clients.work.rate": f"{WORK}/s", "clients.work.processes": 1, "clients.work.tries": 3,
-                "clients.work.asked": "off", "clients.work.timeout": "1s", "server.capacity": "12/s",
-                "server.collapse": 0, "server.queue": 500,
+                "clients.work.asked": "off", "clients.work.even": "on", "clients.work.timeout": "1s",
+                "server.capacity": "12/s", "server.collapse": 0, "server.queue": 500,
                 "outage.from": "0", "outage.until": f"{outage}s", "outage.lose": "off"}}}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Starts a program again as soon as it has failed. Usage: HOST PORT COUNT HOW
 
-HOW: restart: at once, as a supervisor's child, until it is answered. cron: every 0.2 s, in a session of
-its own, whatever became of the last; what could not be delivered is tried again by the next."""
+HOW: restart: at once, as a supervisor's child, until it is answered. unit: the same, each in a session of
+its own, as systemd starts what has Restart=always. cron: every 0.2 s, likewise, whatever became of the
+last; what could not be delivered is tried again by the next."""
 
 import subprocess
 import sys
@@ -17,7 +18,7 @@ def run(unit):
     say(unit)
     url = f"http://{host}:{port}/u/{unit}"
     command = ["curl", "-sfq", "--noproxy", "*", "-o", "/dev/null", url]
-    return subprocess.call(command, start_new_session=how == "cron") == 0
+    return subprocess.call(command, start_new_session=how != "restart") == 0
 
 
 for unit in range(count):

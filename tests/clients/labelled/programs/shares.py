@@ -22,6 +22,7 @@ PYTHON = ["/usr/bin/python3", "-B"]
 CLIENTS = [
     shared("subshells", ["bash"], "subshell.bash"),
     shared("supervisor, at once", PYTHON, "supervisor.py", "restart"),
+    shared("units, restarted", PYTHON, "supervisor.py", "unit"),
     shared("cron", PYTHON, "supervisor.py", "cron", share="jobs", units=60),
     shared("farm, two services", PYTHON, "farm.py", units=60),
     scheduled("xargs -P", "xargs", "curl"),

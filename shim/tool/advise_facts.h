@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What `retrybudget advise` has seen of one destination, and what it makes of that. */
-#ifndef RETRYBUDGET_TOOL_ADVISE_H
-#define RETRYBUDGET_TOOL_ADVISE_H
+/* What `retrybudget advise` has seen of one destination. */
+#ifndef RETRYBUDGET_TOOL_ADVISE_FACTS_H
+#define RETRYBUDGET_TOOL_ADVISE_FACTS_H
 
-#include "budget/policy.h"
 #include "region/region.h"
 
 #include <stdbool.h>
@@ -32,33 +31,5 @@ void facts_of_trace(FILE *trace, struct facts *facts);
 /* A trace that has these numbers: failures in outages of the usual length, each failed request
  * tried again as often as was seen, nothing throttled. NULL with errno. */
 FILE *facts_trace(const struct facts *facts);
-
-/* The length in seconds that half of the outages did not exceed; 0: none ended. */
-double facts_outage(const struct facts *facts);
-
-enum advice_kind {
-	ADVICE_MODE,
-	ADVICE_CAPACITY,
-	ADVICE_EARN,
-	ADVICE_START_SPREAD,
-	ADVICE_KINDS,
-};
-
-struct advice {
-	enum advice_kind kind;
-	char line[64]; /* of the file */
-	char reason[256];
-	struct policy policy; /* with that line */
-};
-
-/* One request tried again for ever: what it shows is the program's retry code, and that a budget is
- * for. */
-bool facts_is_loop(const struct facts *facts);
-
-/* False: the policy may stay as it is. Too little was seen to say anything of a budget if
- * !facts_suffice(). process: the bucket that all destinations share. */
-bool facts_suffice(const struct facts *facts);
-bool advise(const struct facts *facts, const struct policy *policy,
-            const struct bucket_rule *process, enum advice_kind kind, struct advice *advice);
 
 #endif

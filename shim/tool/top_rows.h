@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What `retrybudget top` shows: rows that are kept from one look to the next, so that it can tell
  * what has changed. One list, whether it goes to a screen or is printed. */
-#ifndef RETRYBUDGET_TOOL_TOP_H
-#define RETRYBUDGET_TOOL_TOP_H
+#ifndef RETRYBUDGET_TOOL_TOP_ROWS_H
+#define RETRYBUDGET_TOOL_TOP_ROWS_H
 
 #include "tool/columns.h"
-#include "tool/stat.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #define TOP_HISTORY COLUMN_HISTORY /* looks that a sparkline shows */
 #define TOP_GONE    10             /* looks that a process is shown after its end */
@@ -57,24 +61,10 @@ bool top_look(struct top *top, bool early);
 /* Puts the rows in order. */
 void top_sort(struct top *top);
 
+/* Gives up all rows. */
 void top_free(struct top *top);
 
+/* True if this is the row of that name, of that family. */
 bool top_same(const struct top_row *row, const struct top_key *key, const char *name);
-
-/* Lines of the list without a newline; width: 0 = everything in full. utf8: as the terminal has
- * it. */
-void top_print_head(FILE *out, const struct top *top, int width);
-void top_print_row(FILE *out, const struct top_row *row, int width, bool utf8);
-
-/* Everything of one destination, or of a process if it is NULL. */
-void top_print_detail(FILE *out, const struct family *family, const struct destination *one,
-                      int64_t now);
-
-/* The screen. Returns the exit status. Without ncurses it says so. */
-int top_screen(struct top *top, double seconds, bool utf8);
-
-/* Asks a process for a mode, as `retrybudget set` does. What came of it in one line, printable, in
- * text. */
-void steer_mode(pid_t pid, const char *mode, char *text, size_t size);
 
 #endif

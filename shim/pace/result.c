@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program is told of a verdict, what the log says, and what is counted. */
-#include "pace/answer.h"
+#include "pace/result.h"
 
+#include "budget/budget_wait.h"
 #include "conn/flight.h"
 #include "conn/settle.h"
 #include "conn/tls_session.h"
@@ -27,7 +28,7 @@ static bool in_observe(const struct attempt *try)
 	return try->account.policy->mode == MODE_OBSERVE;
 }
 
-struct untold *answer_untold(const struct attempt *try)
+struct untold *result_untold(const struct attempt *try)
 {
 	return &try->trial.destination->untold[in_observe(try)];
 }
@@ -41,7 +42,7 @@ static int exhausted_by(const struct attempt *try, int64_t now)
 	return try->trial.retry ? budget_is_exhausted(&try->account, cost, now) : 0;
 }
 
-void answer_say(const struct attempt *try, enum event event, int err, int64_t wait, int64_t now)
+void result_say(const struct attempt *try, enum event event, int err, int64_t wait, int64_t now)
 {
 	const struct account *account = &try->account;
 	struct destination *destination = try->trial.destination;
@@ -84,8 +85,8 @@ static enum decision_reason reason_of(const struct attempt *try, int64_t cost, i
 
 	if (try->over_rate)
 		return DECISION_RATE;
-	if (budget_asked_wait(account, now) > 0)
-		return DECISION_ASKED;
+	if (try->trial.retry && budget_retry_after_wait(account, now) > 0)
+		return DECISION_RETRY_AFTER;
 	if (breaker_not_closed(&account->budget->breaker, &account->policy->breaker))
 		return DECISION_BREAKER;
 	if (ramp_is_on(&account->budget->ramp, now)) /* of a destination that fails it is over */
@@ -104,7 +105,7 @@ static enum decision_reason reason_of(const struct attempt *try, int64_t cost, i
 	}
 }
 
-void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
+void result_keep(const struct attempt *try, enum decision_verdict verdict, int64_t waited,
                  int64_t now)
 {
 	const struct account *account = &try->account;
@@ -122,6 +123,9 @@ void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64
 	};
 	int64_t limit;
 
+	if (verdict == DECISION_REFUSED && LOAD(shim_region->nonce) != 0 &&
+	    decision_is_known(destination, decision.rule, now))
+		return;
 	decision.tokens = budget_level(account, now, &limit);
 	if (verdict == DECISION_REFUSED || verdict == DECISION_WOULD_REFUSE) {
 		decision.reason = reason_of(try, budget_cost(account->policy, last), now);
@@ -130,15 +134,15 @@ void answer_keep(const struct attempt *try, enum decision_verdict verdict, int64
 	decision_put(destination, &decision);
 }
 
-void answer_throttled(const struct attempt *try, int err, int64_t now)
+void result_throttled(const struct attempt *try, int err, int64_t now)
 {
-	count(&answer_untold(try)->throttled);
-	answer_say(try, EVENT_THROTTLED, err, 0, now);
+	count(&result_untold(try)->throttled);
+	result_say(try, EVENT_THROTTLED, err, 0, now);
 }
 
-void answer_held(const struct attempt *try, int64_t length)
+void result_held(const struct attempt *try, int64_t length)
 {
-	struct untold *untold = answer_untold(try);
+	struct untold *untold = result_untold(try);
 
 	if (!trial_stands(&try->trial)) /* evicted meanwhile: its slot is another's */
 		return;
@@ -147,7 +151,7 @@ void answer_held(const struct attempt *try, int64_t length)
 		atomic_fetch_add_explicit(&untold->waited, length, memory_order_relaxed);
 }
 
-int answer_errno(const struct attempt *try)
+int result_errno(const struct attempt *try)
 {
 	int64_t last = try->trial.destination->last_errno;
 
@@ -170,63 +174,65 @@ static int last_eai(const struct attempt *try)
 	}
 }
 
-bool answer_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now)
+bool result_admitted(struct attempt *try, enum verdict verdict, int64_t waited, int64_t now)
 {
 	count(&shim_region->changes);
 	try->paid = verdict == ADMITTED && try->trial.retry;
+	if (try->paid)
+		try->purse = attempt_purse(try->config, budget_source(&try->account, now));
 	try->admitted = now;
 	try->trial.began = now;
 	if (verdict == ADMITTED_PROBE)
 		TALLY(try, probes);
 	if (waited > 0)
 		TALLY(try, held);
-	count_wait(shim_region, try->trial.destination, waited);
+	count_wait(shim_tally, try->trial.destination, waited);
 	if (try->trial.retry)
-		answer_keep(try,
+		result_keep(try,
 		            verdict == ADMITTED_PROBE  ? DECISION_WENT_AS_PROBE
 		            : verdict == ADMITTED_FREE ? DECISION_WENT_FREE
 		                                       : DECISION_WENT,
 		            waited, now);
 	if (try->account.budget->streak == 1 && try->trial.retry)
-		answer_say(try, EVENT_RETRYING, 0, waited, now);
+		result_say(try, EVENT_RETRYING, 0, waited, now);
 	if (waited > 0)
-		answer_throttled(try, 0, now);
+		result_throttled(try, 0, now);
 	return true;
 }
 
-bool answer_refused(struct attempt *try, int err, int64_t waited, int64_t now)
+bool result_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
-	struct untold *untold = answer_untold(try);
+	struct untold *untold = result_untold(try);
 	bool goes = passes(try), exhausted;
 
 	count(try->parked ? &untold->parked : &untold->refused);
 	TALLY(try, refused);
-	answer_keep(try, goes ? DECISION_WOULD_REFUSE : DECISION_REFUSED, waited, now);
-	count_wait(shim_region, try->trial.destination, waited);
+	result_keep(try, goes ? DECISION_WOULD_REFUSE : DECISION_REFUSED, waited, now);
+	count_wait(shim_tally, try->trial.destination, waited);
 	if (!goes) {
 		if (try->trial.retry || !try->over_rate) /* nothing has failed */
 			attempt_unanswered(try,
 			                   waited > 0 || err == ETIMEDOUT ||
-			                       budget_asked_wait(&try->account, now) > 0,
+			                       budget_retry_after_wait(&try->account, now) > 0,
 			                   now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
 		if (LOAD(shim_region->identity.scope) != SCOPE_PROCESS)
 			crowd_refused(&try->account.budget->crowd, now);
 	}
 	exhausted = exhausted_by(try, now) != 0;
-	count_refused(shim_region, try->trial.destination, !goes, try->told == EINPROGRESS,
+	count_refused(shim_tally, try->trial.destination, !goes, try->told == EINPROGRESS,
 	              exhausted);
 	if (exhausted)
-		answer_say(try, EVENT_EXHAUSTED, 0, waited, now);
-	answer_throttled(try, err, now);
+		result_say(try, EVENT_EXHAUSTED, 0, waited, now);
+	result_throttled(try, err, now);
 	return goes;
 }
 
-bool answer_unsent(struct attempt *try, int err)
+bool result_unsent(struct attempt *try, int err)
 {
 	try->told = err;
 	if (try->trial.retry)
-		attempt_unanswered(try, true, try->answered.at);
+		attempt_unanswered(try, true, try->claimed.at);
 	flight_end_attempt(try); /* a first try has been counted when it began */
 	return false;
 }
@@ -252,14 +258,14 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 	} else {
 		try->told = ECONNRESET;
 	}
-	return answer_refused(try, ECONNRESET, waited, now);
+	return result_refused(try, ECONNRESET, waited, now);
 }
 
-bool answer_refused_now(struct attempt *try, int64_t waited, int64_t now)
+bool result_refused_now(struct attempt *try, int64_t waited, int64_t now)
 {
 	if (try->is_request)
 		return refused_request(try, waited, now);
 	if (!try->is_datagram) /* for which the program is told nothing */
-		try->told = try->fd < 0 ? last_eai(try) : answer_errno(try);
-	return answer_refused(try, try->told, waited, now);
+		try->told = try->fd < 0 ? last_eai(try) : result_errno(try);
+	return result_refused(try, try->told, waited, now);
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* While the destination answers, what its own command left unanswered is no proof: with the same
+ * arguments a program may do other work. On the way back from an outage another command is none
+ * either: of a farm's not all are remembered. */
+#include "dest/lineage_evidence.h"
+
+void lineage_evidence(enum lineage lineage, bool answering, bool returns, bool in_streak,
+                      struct evidence *evidence)
+{
+	bool silent = returns || (in_streak && !answering);
+
+	evidence->stranger = lineage == LINEAGE_STRANGER && (silent || answering);
+	evidence->lineage = lineage == LINEAGE_SAME && silent;
+	evidence->same_command = lineage == LINEAGE_SAME && answering && !returns;
+	evidence->other_command = lineage == LINEAGE_OTHER && answering && !returns;
+}
