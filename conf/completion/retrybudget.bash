@@ -119,6 +119,7 @@ _retrybudget()
     top)
         case $before in
         -s|--sort)
+            COMPREPLY=($(compgen -W "pid program mode destination attempts retries answered failed refused held tokens streak last throttled" -- "$word"))
             return
             ;;
         -i|--interval)
@@ -161,7 +162,7 @@ _retrybudget()
         options="-c --config -t --trace -h --help"
         ;;
     share)
-        options="-f --force -h --help"
+        options="--json -f --force -h --help"
         ;;
     fleet)
         case $before in
@@ -183,11 +184,26 @@ _retrybudget()
         options="-c --config --user --password-file --port --json -h --help"
         ;;
     set)
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            --wait) ((i++)) ;;
+            --) ((i++)) && break ;;
+            -*) ;;
+            *) break ;;
+            esac
+        done
         case $before in
         --wait)
             return
             ;;
         esac
+        if ((i < COMP_CWORD)) && [[ $word != -* ]]; then
+            compopt +o filenames 2>/dev/null # they would be quoted
+            options="mode=enforce mode=observe mode=off mode=file"
+            [[ $word == "=" || $before == "=" ]] && options=${options//mode=/}
+            COMPREPLY=($(compgen -W "$options" -- "${word#=}"))
+            return
+        fi
         options="--wait -h --help"
         ;;
     reload)

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
 # Made by scripts/options fish from shim/tool/options.def; do not edit.
 complete -c retrybudget -f
+function __retrybudget_has_operand
+    set -l words (commandline -opc)[3..-1]
+    while set -q words[1]
+        if contains -- $words[1] $argv
+            set -e words[1]
+        else if not string match -q -- '-*' $words[1]
+            return 0
+        end
+        set -e words[1]
+    end
+    return 1
+end
 complete -c retrybudget -n __fish_use_subcommand -a run -d 'start a program under the retry budget'
 complete -c retrybudget -n __fish_use_subcommand -a check -d 'tell every mistake in a configuration file'
 complete -c retrybudget -n __fish_use_subcommand -a show -d 'print the settings in force and where they come from'
@@ -21,7 +33,7 @@ complete -c retrybudget -n __fish_use_subcommand -l help -d 'list the commands'
 complete -c retrybudget -n __fish_use_subcommand -l version -d 'print the version'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -s c -l config -rF -d 'use FILE instead of /etc/retrybudget.ini'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -l observe -d 'decide, count and log, but throttle nothing'
-complete -c retrybudget -n '__fish_seen_subcommand_from run' -l log -xa stderr -d 'write records to the program\'s stderr instead of syslog'
+complete -c retrybudget -n '__fish_seen_subcommand_from run' -l log -xa 'stderr' -d 'write records to the program\'s stderr instead of syslog'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -l set -x -d 'set a key over the file, as in log.trace=4; may be given again'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -l inject -x -d 'first connects fail, as in db:5432=refused:2,hang:1; may be given again'
 complete -c retrybudget -n '__fish_seen_subcommand_from run' -l stat-on-exit -d 'print to stderr what stat says when the program ends'
@@ -35,7 +47,7 @@ complete -c retrybudget -n '__fish_seen_subcommand_from show' -s h -l help -d 's
 complete -c retrybudget -n '__fish_seen_subcommand_from show' -F
 complete -c retrybudget -n '__fish_seen_subcommand_from rules' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from rules' -f
-complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -s s -l scenario -rF -d 'who calls whom, and what fails when'
+complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -s s -l scenario -rF -d 'the scenario: the same as naming it first'
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -l set -x -d 'over the scenario and the policy, as in clients.rate=500/s or floor=1/s'
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -l sweep -x -d 'a row for each value, as in floor=0.1..5 or earn=5%,10%; up to three times'
 complete -c retrybudget -n '__fish_seen_subcommand_from simulate' -l region -d 'the loads and outage lengths after which it does not come back'
@@ -65,7 +77,7 @@ complete -c retrybudget -n '__fish_seen_subcommand_from stat' -l json -d 'print 
 complete -c retrybudget -n '__fish_seen_subcommand_from stat' -s w -l watch -d 'print it again every SECONDS, 2 without, until stopped'
 complete -c retrybudget -n '__fish_seen_subcommand_from stat' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from stat' -xa '(__fish_complete_command; __fish_complete_pids)'
-complete -c retrybudget -n '__fish_seen_subcommand_from top' -s s -l sort -x -d 'by its heading, like failed; throttled without'
+complete -c retrybudget -n '__fish_seen_subcommand_from top' -s s -l sort -xa 'pid program mode destination attempts retries answered failed refused held tokens streak last throttled' -d 'by its heading, like failed; throttled without'
 complete -c retrybudget -n '__fish_seen_subcommand_from top' -s p -l processes -d 'a row for each process, not for each destination'
 complete -c retrybudget -n '__fish_seen_subcommand_from top' -s i -l interval -x -d 'between two looks, 2 without'
 complete -c retrybudget -n '__fish_seen_subcommand_from top' -s b -l batch -x -d 'print N looks, without a screen'
@@ -85,6 +97,7 @@ complete -c retrybudget -n '__fish_seen_subcommand_from advise' -s c -l config -
 complete -c retrybudget -n '__fish_seen_subcommand_from advise' -s t -l trace -rF -d 'from a trace, as simulate reads it'
 complete -c retrybudget -n '__fish_seen_subcommand_from advise' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from advise' -xa '(__fish_complete_command; __fish_complete_pids)'
+complete -c retrybudget -n '__fish_seen_subcommand_from share' -l json -d 'ls, show: print JSON'
 complete -c retrybudget -n '__fish_seen_subcommand_from share' -s f -l force -d 'rm: although processes use it'
 complete -c retrybudget -n '__fish_seen_subcommand_from share' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from share' -fa 'ls show reset rm'
@@ -97,7 +110,8 @@ complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -s h -l help -d '
 complete -c retrybudget -n '__fish_seen_subcommand_from fleet' -fa 'show set forget'
 complete -c retrybudget -n '__fish_seen_subcommand_from set' -l wait -x -d 'for the processes to take it; 2 without, 0: not at all'
 complete -c retrybudget -n '__fish_seen_subcommand_from set' -s h -l help -d 'show this text'
-complete -c retrybudget -n '__fish_seen_subcommand_from set' -xa '(__fish_complete_command; __fish_complete_pids)'
+complete -c retrybudget -n '__fish_seen_subcommand_from set; and not __retrybudget_has_operand --wait' -xa '(__fish_complete_command; __fish_complete_pids)'
+complete -c retrybudget -n '__fish_seen_subcommand_from set; and __retrybudget_has_operand --wait' -xa 'mode=enforce mode=observe mode=off mode=file'
 complete -c retrybudget -n '__fish_seen_subcommand_from reload' -l wait -x -d 'for the processes to take it; 2 without, 0: not at all'
 complete -c retrybudget -n '__fish_seen_subcommand_from reload' -s h -l help -d 'show this text'
 complete -c retrybudget -n '__fish_seen_subcommand_from reload' -xa '(__fish_complete_command; __fish_complete_pids)'
