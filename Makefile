@@ -45,7 +45,7 @@ Q := @
 say = @printf '  %-7s %s\n'
 endif
 
-VERSION  := 0.1.0
+VERSION  := 0.2.0
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
 	    -Wno-sign-conversion
 COMMON   := -std=c11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Ishim $(WARNINGS) -MMD -MP
@@ -87,7 +87,7 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 HIREDIS    ?= $(if $(TARGET),no,$(if $(call header_of,hiredis/async.h),yes,no))
 ifeq ($(HIREDIS),no)
 SHIM_FLAGS += -DWITHOUT_HIREDIS
-NO_AGENT   := fleet fleet_guard fleet_start fleet_link fleet_name fleet_sync fleet_tell
+NO_AGENT   := fleet fleet_guard fleet_label fleet_start fleet_link fleet_name fleet_sync fleet_tell
 endif
 
 # From the ground up: a room includes itself and those before it (scripts/check-floors).
@@ -159,7 +159,7 @@ $(SELDOM): SHIM_FLAGS += -Os
 # the loader needs of the library of INI files and of libc they hold no more than that, so what of
 # these rooms waits for a call or a record comes after.
 LATER    = $(patsubst %,$(B)/obj/shim/%.o,report/callsite report/limit report/record report/refresh \
-	   sys/memory_limit sys/thread_io)
+	   sys/lookup_mark sys/memory_limit sys/thread_io)
 AT_START = $(filter-out $(LATER),$(SELDOM) $(filter $(B)/obj/shim/sys/%,$(ROOM_OBJS))) \
 	   $(B)/obj/shim/hook/tls.o
 
@@ -215,7 +215,7 @@ check: ## install what is missing, build, run the tests
 AT_ONCE = --no-print-directory -k -j$(shell nproc)
 
 test-programs: all daemon $(B)/unit $(B)/probes $(PROBES) $(CONTRACT) $(CLIENTS) $(MIXED) $(HARM) \
-	       $(HERD) $(LENDER)
+	       $(HERD) $(LENDER) $(OTHER_LAYOUT) $(BENCHES)
 
 check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/criterion $(B)/unit -j8 # some wait
@@ -224,9 +224,9 @@ check-unit: $(B)/unit all ## pure parts, with an injected clock (Criterion)
 	@scripts/check-parts
 
 # They wait, most of the time.
-AGENT := steer top rules run explain advise share logs many leases
+AGENT := steer top rules run explain advise share versions logs many leases
 
-check-agent: all daemon $(LENDER) ## the exporter and the command beside real programs in an outage
+check-agent: all daemon $(LENDER) $(OTHER_LAYOUT) ## the exporter and the command beside real programs in an outage
 	@$(MAKE) $(AT_ONCE) -j4 --output-sync=target $(AGENT:%=agent-%)
 
 agent-%:
@@ -281,9 +281,9 @@ check-guests: all ## other preloads, sanitizers, C++, plug-ins: the shim in odd 
 		$(B)/i386/libretrybudget.so || echo "check-guests: nothing for i386 can be built here"
 	tests/guests/run --build $(B)
 
-amplification: all $(CLIENTS) ## what retries add to a server's load, under every rule: a table
+amplification: all $(CLIENTS) ## what retries add to a server's load, under every rule: the table in tests/README.md
 	@scripts/install-deps check
-	@tests/clients/amplification --build $(B)
+	@tests/clients/amplification --build $(B) --renew
 
 check-admission: all $(CLIENTS) ## real servers given four times what they can serve
 	tests/clients/admission/run --build $(B)
@@ -305,13 +305,14 @@ check-cycles: all $(LAB) ## what the library might do to itself, by real program
 check-herd: all $(HERD) ## loops around one server that is down, in shares, and the way back of all
 	tests/herd/run --build $(B)
 	tests/herd/caps --build $(B)
+	tests/herd/bursts --build $(B)
 
 check-herd-long: all $(HERD) ## the same: two hundred, and a minute; and loops that start programs
 	tests/herd/run --build $(B) --whole
 	tests/herd/loops --build $(B)
 
-rules-earn: all $(HARM) $(LABELLED) ## what each rule of the judging earns, over scenes and clients (an hour and a half)
-	scripts/rules-earn $(B) $(if $(RULES),--rules $(RULES))
+rules-earn: all $(HARM) $(LABELLED) ## what each rule of the judging earns: the table in tests/README.md (hours); RULES=A,B: their rows
+	scripts/rules-earn $(B) --renew $(if $(RULES),--rules $(RULES))
 
 check-labelled: all $(LABELLED) ## is it a retry? the guess against clients that know the truth
 	tests/clients/labelled/run --build $(B)
@@ -331,7 +332,7 @@ SLOWEST := cpython/test_multiprocessing* cpython/test_faulthandler cpython/test_
 	   libsoup/server-test ruby/ruby/test_process twisted/*test_process ruby/test_open3 \
 	   ruby/ruby/test_io tcl/io tcl/chanio
 
-check-long: ## what takes too long for `make check` (scripts/parts); PART=1/3 a third of it
+check-long: ## what takes too long for `make check` (scripts/parts); PART=1/4 a fourth of it
 	@scripts/install-deps check
 	@MAKE='$(MAKE)' SUITES="$(SLOWEST:%=--without '%')" PART='$(PART)' scripts/tally \
 		scripts/side-by-side "$$(scripts/parts $(PART) | tr '\n' ' ')"
@@ -367,8 +368,9 @@ check-valgrind: all $(PROBES) ## probes under the shim in memcheck
 	@scripts/install-deps bench
 	scripts/memcheck $(B)
 
-check-death: all $(B)/probes $(B)/probe/deaths ## processes that share a budget, killed 10,000 times, or stopped
+check-death: all $(B)/unit $(B)/probes $(B)/probe/deaths $(B)/probe/ramp_deaths ## processes that share a budget, killed 10,000 times, or stopped; a share of 65,536
 	@RETRYBUDGET_BUILD=$(B) PROBE_KILLS=5000 $(B)/probes --filter 'death/*' -j2
+	@PROBE_DESTINATIONS=65536 $(B)/unit --filter 'chunks/a_share_grows_and_keeps_all'
 
 fuzz: ## libFuzzer on what reads bytes of others; SECONDS=N in all, 60 without
 	@scripts/install-deps fuzz

@@ -36,6 +36,12 @@ else
 INIH     ?= $(firstword $(wildcard /usr/lib/$(TRIPLET)/libinih.a build/foreign/$(TRIPLET)/libinih.a))
 PREPARED := inih-$(TARGET)
 endif
+PREPARED += compiler-$(TARGET)
+
+compiler-$(TARGET):
+	@command -v $(firstword $(CC)) >/dev/null || { echo "no $(firstword $(CC)), which builds for $(TARGET):" \
+		"run scripts/install-deps $(TARGET), or name another with CC=" >&2; exit 1; }
+.PHONY: compiler-$(TARGET)
 
 $(B)/libinih.a:
 	@mkdir -p $(@D)

@@ -82,25 +82,40 @@ $(B)/herd/%: tests/herd/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
-FLEET := $(B)/fleet/model $(B)/fleet/replay $(B)/fleet/simulate
+FLEET := $(B)/fleet/model $(B)/fleet/replay $(B)/fleet/simulate $(B)/fleet/wall_clock.so
+$(B)/fleet/wall_clock.so: tests/fleet/wall_clock.c Makefile
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(TEST_C) -MF $@.d -shared -fPIC -o $@ $<
 $(B)/fleet/%: tests/fleet/%.c $(FLEET_OBJS) $(B)/obj/shim/sys/random.o $(B)/obj/shim/sys/hash.o Makefile
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter %.c %.o,$^)
+# A library as a later version may be, with another layout of what a share holds.
+OTHER_LAYOUT := $(B)/later/libretrybudget.so
+$(B)/later/include/region/region.h: shim/region/region.h tests/programs.mk
+	$(say) GEN $@
+	@mkdir -p $(@D)
+	$(Q)sed -e "s/^#define REGION_LAYOUT .*/#define REGION_LAYOUT 'z'/" \
+		-e 's/^#define REGION_SITES .*/#define REGION_SITES 5/' $< > $@
+
+$(OTHER_LAYOUT): $(B)/later/include/region/region.h $(HOOK_OBJS) $(ROOM_OBJS)
+	@$(MAKE) --no-print-directory B=$(B)/later CFLAGS='-O1 -I$(B)/later/include' $@
+	@touch $@
 # A daemon without a server: what of the daemon is on this side of it.
 LENDER := $(B)/agent/lender
-$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/host_demand agent/lending \
-	   tool/chunk_file tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
+$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/demand_cells agent/host_demand agent/last_look \
+	   agent/lending agent/sightings tool/chunk_file tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter-out Makefile,$^) $(INIH)
+	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter %.c %.o,$^) $(INIH)
 LAB := $(B)/lab/server $(B)/lab/loop $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns $(B)/clients/dns
 $(B)/lab/%: tests/lab/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $<
 # Linked with all rooms, beside which it has no hooks.
-$(B)/bench/contend: tests/bench/linked/contend.c $(ROOM_OBJS) Makefile
+$(B)/bench/contend $(B)/bench/verdict: $(B)/bench/%: tests/bench/linked/%.c $(ROOM_OBJS) Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $< $(ROOM_OBJS) $(INIH) -lpthread
@@ -174,21 +189,22 @@ $(B)/contract/%.so: tests/contract/%.cc Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CFLAGS) -std=c++17 -Wall -Wextra -Werror -DA_LIBRARY -fPIC -shared -o $@ $<
 
-BENCHES := $(B)/bench/contend $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
+BENCHES := $(B)/bench/contend $(B)/bench/verdict $(patsubst tests/bench/%.c,$(B)/bench/%,$(wildcard tests/bench/*.c))
 MIXED   := $(B)/clients/mixed/libevent $(B)/clients/mixed/libuv
 CLIENTS := $(patsubst tests/clients/%.c,$(B)/clients/%,$(wildcard tests/clients/*.c))
 LABELLED := $(B)/clients/dns $(B)/clients/witness.so $(B)/clients/labelled/Tries.class \
 	    $(patsubst tests/clients/labelled/%.c, \
 	    $(B)/clients/%,$(filter-out %/witness.c,$(wildcard tests/clients/labelled/*.c)))
 
-# Programs that step on a trap, and libraries that look on; tripwire.c is for x86-64.
+# Programs that step on a trap, and libraries that look on; contract/tripwire.c is for x86-64.
 GUARDS   := witness.so guest.so $(if $(filter x86_64,$(shell uname -m)),tripwire.so)
 CONTRACT := $(patsubst tests/contract/%.c,$(B)/contract/%, \
 	    $(filter-out %/witness.c %/guest.c %/tripwire.c,$(wildcard tests/contract/*.c))) \
 	    $(addprefix $(B)/contract/,$(GUARDS) early.so early-malloc.so static_objects static_objects.so)
 
 HARM := $(addprefix $(B)/harm/,faulty pool serve)
-$(B)/harm/pool $(B)/harm/serve: tests/harm/work.c tests/harm/work.h
+$(B)/harm/faulty: $(addprefix tests/harm/faulty,.h _say.c _say.h _syns.c _syns.h)
+$(B)/harm/pool $(B)/harm/serve: $(addprefix tests/harm/,options.c options.h work.c work.h)
 $(B)/harm/%: tests/harm/%.c Makefile
 	$(say) CC $@
 	@mkdir -p $(@D)

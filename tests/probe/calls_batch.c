@@ -5,18 +5,9 @@
  * shim follows and on descriptors that it does not.
  */
 #include "calls.h"
+#include "other_names.h"
 
 #include <sys/sendfile.h>
-
-#ifdef __GLIBC__
-extern ssize_t __recv_chk(int fd, void *data, size_t n, size_t space, int flags);
-extern ssize_t __recvfrom_chk(int fd, void *data, size_t n, size_t space, int flags,
-                              struct sockaddr *from, socklen_t *len);
-extern ssize_t __read_chk(int fd, void *data, size_t n, size_t space);
-extern ssize_t __read(int fd, void *data, size_t n);
-extern ssize_t __send(int fd, const void *data, size_t n, int flags);
-extern ssize_t __write(int fd, const void *data, size_t n);
-#endif
 
 static int sock, file, null;
 static char data[256];

@@ -2,26 +2,9 @@
 /* The calls that look names up, where no server is asked: numbers, localhost, nonsense. Needs no
  * privilege; lookups.c asks servers. */
 #include "calls.h"
-
-#include <resolv.h>
+#include "old_names.h"
 
 #define LONGER_THAN_A_NAME 300
-
-#ifdef __x86_64__
-int old_query(const char *, int, int, unsigned char *, int);
-int old_search(const char *, int, int, unsigned char *, int);
-int old_nquery(res_state, const char *, int, int, unsigned char *, int);
-int old_nsearch(res_state, const char *, int, int, unsigned char *, int);
-__asm__(".symver old_query, __res_query@GLIBC_2.2.5");
-__asm__(".symver old_search, __res_search@GLIBC_2.2.5");
-__asm__(".symver old_nquery, __res_nquery@GLIBC_2.2.5");
-__asm__(".symver old_nsearch, __res_nsearch@GLIBC_2.2.5");
-#else /* another baseline version: not there for new programs */
-#define old_query   res_query
-#define old_search  res_search
-#define old_nquery  res_nquery
-#define old_nsearch res_nsearch
-#endif
 
 static void host_of(const char *call, const char *what, const struct hostent *host)
 {

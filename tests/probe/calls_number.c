@@ -5,16 +5,11 @@
  * (with 8 descriptor numbers in all)
  */
 #include "calls.h"
+#include "other_names.h"
 
 #include <sys/file.h>
 
-#ifdef __GLIBC__
-extern int __close(int fd);
-extern int __connect(int fd, const struct sockaddr *address, socklen_t len);
-extern int __dup2(int fd, int to);
-extern int __fcntl(int fd, int command, ...);
-extern int _IO_fclose(FILE *stream);
-#else
+#ifndef __GLIBC__
 #define fcntl64 fcntl
 #define __fcntl fcntl
 #endif

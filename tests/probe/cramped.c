@@ -25,8 +25,8 @@ static void work(void)
 	char back[8] = "";
 	int fd;
 
-	saw.first = twice ? attempt(bad, NULL) : spin_at(bad);
-	saw.last = attempt(bad, &saw.took);
+	saw.first = attempt(bad, NULL);
+	saw.last = twice ? attempt(bad, &saw.took) : spin_until_held(-1, bad, &saw.took);
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	saw.echoed = connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
 	             send(fd, "hello", 5, MSG_NOSIGNAL) == 5 &&

@@ -11,7 +11,7 @@
 #include "tallies.h"
 
 #define WORKERS 3
-#define MT      1000 /* of a token */
+#define EVERY   50 /* kills: an exchange with the healthy server, and one that stands still */
 
 /* As the driver's policy has it. */
 #define CAPACITY 10
@@ -66,6 +66,14 @@ static int until_one_goes(uint16_t port)
 	return 1;
 }
 
+static struct tally counted(const struct region *region)
+{
+	struct tally all;
+
+	region_sum(region, &all);
+	return all;
+}
+
 /* One is stopped at any instruction: true if the others go on. */
 static bool others_go_on(const struct region *region, pid_t stopped)
 {
@@ -73,10 +81,10 @@ static bool others_go_on(const struct region *region, pid_t stopped)
 
 	kill(stopped, SIGSTOP);
 	waitpid(stopped, NULL, WUNTRACED);
-	before = atomic_load(&region->tally.attempts);
-	while (atomic_load(&region->tally.attempts) < before + 10 && now_ms() < end)
+	before = counted(region).attempts;
+	while (counted(region).attempts < before + 10 && now_ms() < end)
 		pause_ms(1);
-	return atomic_load(&region->tally.attempts) >= before + 10;
+	return counted(region).attempts >= before + 10;
 }
 
 /* Tokens within what is counted against, of every bucket. */
@@ -95,29 +103,21 @@ static bool in_range(const struct region *region)
 	return true;
 }
 
-int main(int argc, char **argv)
-{
-	pid_t workers[WORKERS];
-	const struct region *region = own_region();
-	int kills = argc > 2 ? atoi(argv[2]) : 200, held, status = 0, talks = 0, wrong = 0,
-	    stuck = 0;
-	uint64_t dice = (uint64_t)now_ms() | 1;
-	long before, connects, first, most;
-	int64_t began;
+struct deaths {
+	int wrong; /* ended otherwise than killed, or out of range */
+	int talks; /* with the healthy server */
+	int stuck; /* while one stood still */
+};
 
-	if (argc > 2 && strcmp(argv[1], "worker") == 0)
-		work((uint16_t)kills);
-	if (argc > 2 && strcmp(argv[1], "fresh") == 0)
-		return until_one_goes((uint16_t)kills);
-	execs = argc > 1 && strcmp(argv[1], "exec") == 0;
-	if (!private_network())
-		return PROBE_CANNOT;
-	if (region == NULL)
-		give_up("no shared budget");
-	bad = refusing_port(&held);
-	good = start_server(SERVER_ECHO, NULL);
-	before = kernel_connects();
-	began = now_ms();
+/* Kills workers, each at any instruction, and puts another in its place; all are dead at the end.
+ */
+static struct deaths kill_workers(const struct region *region, int kills)
+{
+	uint64_t dice = (uint64_t)now_ms() | 1;
+	struct deaths seen = { 0 };
+	pid_t workers[WORKERS];
+	int status = 0;
+
 	for (int i = 0; i < WORKERS; i++)
 		workers[i] = start("worker");
 	for (int i = 0; i < kills; i++) {
@@ -130,39 +130,75 @@ int main(int argc, char **argv)
 		which = (int)(dice % WORKERS);
 		a_moment.tv_nsec = (long)(dice >> 8) & 0x3fffff; /* up to 4 ms */
 		nanosleep(&a_moment, NULL);
-		if (i % 50 == 25)
-			stuck += !others_go_on(region, workers[which]);
+		if (i % EVERY == EVERY / 2)
+			seen.stuck += !others_go_on(region, workers[which]);
 		kill(workers[which], SIGKILL);
 		waitpid(workers[which], &status, 0);
-		wrong += !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+		seen.wrong += !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
 		workers[which] = start("worker");
-		if (i % 50 == 0) {
+		if (i % EVERY == 0) {
 			int fd = connected(good);
 
-			talks += fd >= 0 && echo(fd, "hello");
+			seen.talks += fd >= 0 && echo(fd, "hello");
 			close(fd);
-			wrong += !in_range(region);
+			seen.wrong += !in_range(region);
 		}
 	}
 	for (int i = 0; i < WORKERS; i++) {
 		kill(workers[i], SIGKILL);
 		waitpid(workers[i], NULL, 0);
 	}
-	connects = kernel_connects() - before - (kills + 49) / 50;
-	most = CAPACITY + FLOOR * (now_ms() - began + 999) / 1000 + (now_ms() - began) / PROBE + 2;
-	first = region->tally.attempts - region->tally.retries;
-	printf("killed: %d, otherwise ended or out of range: %d, exchanges: %s\n", kills, wrong,
-	       talks == (kills + 49) / 50 ? "all" : "not all");
-	printf("while one stands still: %s\n", stuck ? "the others do, too" : "the others go on");
-	printf("# left the machine: %ld, first tries: %ld, tokens and probes: %ld, refused: %ld\n",
-	       connects, first, most, (long)region->tally.refused);
-	printf("more than the rule allows: %s\n", connects > first + most ? "yes" : "no");
-	if (execs) {
-		waitpid(start("fresh"), &status, 0);
-		wrong = status;
-	} else {
-		wrong = until_one_goes(bad);
+	return seen;
+}
+
+/* The exit status of until_one_goes(), of a fresh process where they are programs of their own. */
+static int fresh_retry(void)
+{
+	int status = -1;
+
+	if (!execs)
+		return until_one_goes(bad);
+	waitpid(start("fresh"), &status, 0);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct region *region = own_region();
+	int kills = argc > 2 ? atoi(argv[2]) : 200, held, exchanges = (kills + EVERY - 1) / EVERY;
+	long before, connects, first, most;
+	struct deaths seen;
+	int64_t began;
+
+	if (argc > 2 && strcmp(argv[1], "worker") == 0)
+		work((uint16_t)kills);
+	if (argc > 2 && strcmp(argv[1], "fresh") == 0)
+		return until_one_goes((uint16_t)kills);
+	execs = argc > 1 && strcmp(argv[1], "exec") == 0;
+	/* A share is of one network namespace: who looks into it must have begun in this one. */
+	if (argc == 3 && !private_network())
+		return PROBE_CANNOT;
+	if (argc == 3) {
+		execl("/proc/self/exe", argv[0], argv[1], argv[2], "inside", NULL);
+		give_up("exec");
 	}
-	printf("a fresh retry: %s\n", wrong == 0 ? "goes" : "is locked out");
+	if (region == NULL)
+		give_up("no shared budget");
+	bad = refusing_port(&held);
+	good = start_server(SERVER_ECHO, NULL);
+	before = kernel_connects();
+	began = now_ms();
+	seen = kill_workers(region, kills);
+	connects = kernel_connects() - before - exchanges;
+	most = CAPACITY + FLOOR * (now_ms() - began + 999) / 1000 + (now_ms() - began) / PROBE + 2;
+	first = counted(region).attempts - counted(region).retries;
+	printf("killed: %d, otherwise ended or out of range: %d, exchanges: %s\n", kills,
+	       seen.wrong, seen.talks == exchanges ? "all" : "not all");
+	printf("while one stands still: %s\n",
+	       seen.stuck ? "the others do, too" : "the others go on");
+	printf("# left the machine: %ld, first tries: %ld, tokens and probes: %ld, refused: %ld\n",
+	       connects, first, most, (long)counted(region).refused);
+	printf("more than the rule allows: %s\n", connects > first + most ? "yes" : "no");
+	printf("a fresh retry: %s\n", fresh_retry() == 0 ? "goes" : "is locked out");
 	return 0;
 }

@@ -185,6 +185,7 @@ static const char *without_blocking(void)
 static void work(void)
 {
 	int status, before = count_fds();
+	int64_t took;
 	pid_t child;
 
 	printf("refused: %s\n", error_name(attempt(bad, NULL)));
@@ -192,8 +193,7 @@ static void work(void)
 	printf("refused: %s\n", error_name(attempt(bad, NULL)));
 	printf("non-blocking: %s\n", without_blocking());
 	printf("non-blocking: %s\n", without_blocking());
-	spin_at(bad);
-	printf("held: %s\n", error_name(attempt(bad, NULL)));
+	printf("held: %s\n", error_name(spin_until_held(-1, bad, &took)));
 	printf("healthy: %s\n", exchange());
 	fflush(stdout);
 	child = fork();

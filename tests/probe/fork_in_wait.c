@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A thread forks while another one's retry is held. The child must find nothing that was not
- * there before (a descriptor that only exists during a wait would be inherited), must be able to
- * connect, and the parent's wait must go on.
- */
-#include "probe.h"
+/* A thread forks while another one's retry is held (forked.h); the parent's wait must go on. */
+#include "forked.h"
 
 static uint16_t bad;
 static int64_t took;
@@ -17,40 +13,23 @@ static void *worker(void *arg)
 	return arg;
 }
 
+static int attempt_in_child(void)
+{
+	return attempt(bad, NULL);
+}
+
 int main(void)
 {
-	struct {
-		int fds, maps, err;
-		bool works;
-	} *child_saw = shared_memory(sizeof(*child_saw));
-	uint16_t good = start_server(SERVER_ECHO, NULL);
+	struct child_saw saw;
 	pthread_t thread;
-	int held, status, fds;
-	pid_t child;
+	int held;
 
 	bad = refusing_port(&held);
-	count_fds();
-	fds = count_fds();
-	pthread_create(&thread, NULL, worker, NULL);
-	pause_ms(500);
-	fflush(stdout);
-	child = fork();
-	if (child == 0) {
-		int fd;
-
-		child_saw->fds = count_fds();
-		fd = connected(good);
-		child_saw->works = fd >= 0 && echo(fd, "hello");
-		child_saw->err = attempt(bad, NULL);
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
+	saw = fork_in_wait(&thread, worker, 500, attempt_in_child);
 	pthread_join(thread, NULL);
-	/* The socket that the thread is connecting is the child's one true extra. */
-	printf("descriptors too many in the child: %s\n",
-	       child_saw->fds - fds <= 1 ? "none" : "some");
-	printf("child: exit %d, signal %d, %s, refused by %s\n", WEXITSTATUS(status),
-	       WTERMSIG(status), child_saw->works ? "works" : "broken", error_name(child_saw->err));
+	printf("descriptors too many in the child: %s\n", has_too_many(&saw) ? "some" : "none");
+	printf("child: exit %d, signal %d, %s, refused by %s\n", WEXITSTATUS(saw.status),
+	       WTERMSIG(saw.status), saw.works ? "works" : "broken", error_name(saw.err));
 	printf("parent: %s, %s\n", error_name(err), length_of(took, 2000));
 	return 0;
 }

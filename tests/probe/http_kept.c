@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program that asks again on a kept connection as soon as the server has said 503. No connect
- * tells of it; only the status does. The server turns the first two requests away, each with a
+ * tells of it; only the status does. The server rejects the first two requests, each with a
  * Retry-After of two seconds.
  *
  * Usage: http_kept CALL [READ]: asks by this call and reads by that one, on a socket that blocks,

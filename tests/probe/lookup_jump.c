@@ -47,29 +47,16 @@ static void *throttled(void *cleaned)
 	return NULL;
 }
 
-int main(void)
+/* Everything from the same frame, and nothing in between, so that each call finds on the stack what
+ * the one before left there. */
+static void jump_out_of_calls(const struct sockaddr_in *to)
 {
-	struct sigaction action = { .sa_handler = on_alarm };
 	struct itimerval soon = { .it_value = { .tv_usec = 200000 } }, none = { 0 };
-	/* Bare it must never come to a jump: that would leave libc's lock taken. */
-	struct itimerval later = { .it_value = { .tv_usec = 700000 } };
 	volatile int jumps = 0, turn;
-	volatile int *asked, before;
-	int held, fds, cleaned = 0, socks[3];
 	volatile int errors[3];
 	struct addrinfo *list;
-	struct sockaddr_in to;
-	pthread_t thread;
-	void *end;
+	int socks[3];
 
-	if (!private_resolver(""))
-		return PROBE_CANNOT;
-	asked = start_name_server();
-	sigaction(SIGALRM, &action, NULL);
-	count_fds();
-	/* Everything from the same frame, and nothing in between, so that each call finds on the
-	 * stack what the one before left there. */
-	to = loopback(refusing_port(&held));
 	for (turn = 0; turn < 3; turn++)
 		socks[turn] = socket(AF_INET, SOCK_STREAM, 0);
 	for (turn = 0; turn < 6; turn++) {
@@ -81,15 +68,23 @@ int main(void)
 			jumps++;
 		}
 		if (turn < 3)
-			errors[turn] = connect(socks[turn], (struct sockaddr *)&to, sizeof(to)) == 0
-			                   ? 0
-			                   : errno;
+			errors[turn] =
+			    connect(socks[turn], (const struct sockaddr *)to, sizeof(*to)) == 0
+				? 0
+				: errno;
 	}
 	for (turn = 0; turn < 3; turn++)
 		printf("connect: %s\n", error_name(errors[turn]));
 	printf("jumped out of the real call: %d\n", jumps);
+}
 
-	jumps = 0;
+/* asked: questions that the name server got. */
+static void jump_out_of_waits(const volatile int *asked)
+{
+	/* Bare it must never come to a jump: that would leave libc's lock taken. */
+	struct itimerval later = { .it_value = { .tv_usec = 700000 } }, none = { 0 };
+	volatile int jumps = 0, turn, before;
+
 	for (turn = 0; turn < 2; turn++)
 		gethostbyname("servfail.b.test");
 	before = *asked;
@@ -104,8 +99,14 @@ int main(void)
 	}
 	printf("jumped out of the wait: %d, later questions: %s\n", jumps,
 	       *asked == before ? "none" : "more");
+}
 
-	fds = count_fds(); /* the real call, left by a jump, keeps its socket: nobody can help it */
+static void cancel_in_a_wait(void)
+{
+	int cleaned = 0;
+	pthread_t thread;
+	void *end;
+
 	pthread_create(&thread, NULL, throttled, &cleaned);
 	pause_ms(400);
 	pthread_cancel(thread);
@@ -115,6 +116,25 @@ int main(void)
 	       returned  ? "not needed"
 	       : cleaned ? "yes"
 	                 : "no");
+}
+
+int main(void)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	volatile int *asked;
+	struct sockaddr_in to;
+	int held, fds;
+
+	if (!private_resolver(""))
+		return PROBE_CANNOT;
+	asked = start_name_server();
+	sigaction(SIGALRM, &action, NULL);
+	count_fds();
+	to = loopback(refusing_port(&held));
+	jump_out_of_calls(&to);
+	jump_out_of_waits(asked);
+	fds = count_fds(); /* the real call, left by a jump, keeps its socket: nobody can help it */
+	cancel_in_a_wait();
 	printf("descriptors left: %d\n", count_fds() - fds);
 	return 0;
 }

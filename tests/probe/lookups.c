@@ -7,9 +7,8 @@
  *	LABEL: the first label of the names, which says how they fail (tests/clients/zone.h), or
  *	nobody: no name server listens. CALL: the calls to make, all if there is none.
  */
+#include "old_names.h"
 #include "resolver.h"
-
-#include <resolv.h>
 
 #define UNTOUCHED 4242
 #define UNSAID    77
@@ -75,22 +74,23 @@ static void call_gethostbyname2_r(const char *name)
 		printf("the result was left\n");
 }
 
-static void call_res_query(const char *name)
+static void by_thread(const char *name, int (*call)(const char *, int, int, unsigned char *, int))
 {
 	unsigned char answer[1024];
 
-	code = res_query(name, 1, ZONE_A, answer, sizeof(answer));
+	code = call(name, 1, ZONE_A, answer, sizeof(answer));
 	found = code > 0;
 	said = h_errno;
 }
 
+static void call_res_query(const char *name)
+{
+	by_thread(name, res_query);
+}
+
 static void call_res_search(const char *name)
 {
-	unsigned char answer[1024];
-
-	code = res_search(name, 1, ZONE_A, answer, sizeof(answer));
-	found = code > 0;
-	said = h_errno;
+	by_thread(name, res_search);
 }
 
 static void by_state(const char *name,
@@ -123,31 +123,14 @@ static void call_res_nsearch(const char *name)
 
 /* As programs of before glibc 2.34 have them. */
 #ifdef __x86_64__
-int old_query(const char *, int, int, unsigned char *, int);
-int old_search(const char *, int, int, unsigned char *, int);
-int old_nquery(res_state, const char *, int, int, unsigned char *, int);
-int old_nsearch(res_state, const char *, int, int, unsigned char *, int);
-__asm__(".symver old_query, __res_query@GLIBC_2.2.5");
-__asm__(".symver old_search, __res_search@GLIBC_2.2.5");
-__asm__(".symver old_nquery, __res_nquery@GLIBC_2.2.5");
-__asm__(".symver old_nsearch, __res_nsearch@GLIBC_2.2.5");
-
 static void call_old_query(const char *name)
 {
-	unsigned char answer[1024];
-
-	code = old_query(name, 1, ZONE_A, answer, sizeof(answer));
-	found = code > 0;
-	said = h_errno;
+	by_thread(name, old_query);
 }
 
 static void call_old_search(const char *name)
 {
-	unsigned char answer[1024];
-
-	code = old_search(name, 1, ZONE_A, answer, sizeof(answer));
-	found = code > 0;
-	said = h_errno;
+	by_thread(name, old_search);
 }
 
 static void call_old_nquery(const char *name)

@@ -98,6 +98,30 @@ static void fill_noise(int id, char *at)
 	}
 }
 
+/* Every budget, those of destinations that nobody has too. */
+static void set_budgets(struct region *region, int64_t holding, int64_t due_at)
+{
+	region->process.holding = holding;
+	for (int i = 0; i < REGION_CHUNK; i++) {
+		region->first.destinations[i].budget.bucket.holding = holding;
+		region->first.destinations[i].budget.due_at = due_at;
+	}
+}
+
+/* No token left, and no repeat before the end of time. */
+static void spend_all(int id, char *at)
+{
+	(void)id;
+	set_budgets((struct region *)(void *)at, INT64_C(10000) << 32, INT64_MAX);
+}
+
+/* More tokens than there can be. */
+static void fill_all(int id, char *at)
+{
+	(void)id;
+	set_budgets((struct region *)(void *)at, (int64_t)UINT32_MAX << 32 | INT32_MAX, 0);
+}
+
 static void another_layout(int id, char *at)
 {
 	(void)id;
@@ -204,6 +228,8 @@ static const struct {
 	{ "filled with ones", fill_ones },
 	{ "filled with text", fill_text },
 	{ "filled with noise", fill_noise },
+	{ "spent", spend_all },
+	{ "full of tokens", fill_all },
 	{ "of another layout", another_layout },
 	{ "of another size", another_size },
 	{ "removed", remove_memory },
@@ -273,11 +299,13 @@ static int64_t counted(void)
 {
 	int id = share_segment(path);
 	struct region *region = id >= 0 ? shmat(id, NULL, SHM_RDONLY) : (void *)-1;
+	struct tally all;
 	int64_t attempts;
 
 	if (region == (void *)-1)
 		return -1;
-	attempts = region->tally.attempts;
+	region_sum(region, &all);
+	attempts = all.attempts;
 	shmdt(region);
 	return attempts;
 }

@@ -267,28 +267,6 @@ static inline int attempt(uint16_t port, int64_t *ms)
 }
 
 /*
- * Two attempts that fail and ten that are refused, in a row: under the shim this thread spins then,
- * and the next attempt is held for the policy's `hold`, if its gate stays shut (GATE_SHUT of
- * run.h). A machine that stops for a moment makes a pause, which ends a row: then there are more.
- * An attempt that was held already leaves the row as it is. Returns the errno of the last.
- */
-static inline int spin_at(uint16_t port)
-{
-	int64_t before = now_ms(), ms = 0;
-	int err = 0;
-
-	for (int row = 0, made = 0; row <= 11 && made < 200 && ms < 100; row++, made++) {
-		int64_t start = now_ms();
-
-		err = attempt(port, &ms);
-		if (now_ms() - before > 10)
-			row = 0;
-		before = start;
-	}
-	return err;
-}
-
-/*
  * Tries again and again without a pause, as a thread that spins, until a try takes so long that it
  * was held (GATE_SHUT of run.h, and a `hold` of 300 ms or more), or until it is plain that none is.
  * fd: the socket of all tries; -1: one of its own each. Returns the errno of the last; *ms says how

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Lines of a policy: after the second failure nothing goes any more, and whoever spins is held for
- * so long (spin_at() of probe.h). */
+ * so long (spin_until_held() of probe.h). */
 #define GATE_SHUT(hold)                                                                            \
 	"base = 1h\ncap = 1h\njitter = none\nfloor = 0/s\nprobe = 1h\nhold = " hold "\n"
 

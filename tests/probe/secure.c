@@ -88,8 +88,9 @@ static void report(const char *name)
 	int held, err;
 	uint16_t port = refusing_port(&held);
 
-	printf("%s: AT_SECURE %lu, %s", name, getauxval(AT_SECURE), error_name(spin_at(port)));
-	err = attempt(port, &ms);
+	printf("%s: AT_SECURE %lu, %s", name, getauxval(AT_SECURE),
+	       error_name(attempt(port, NULL)));
+	err = spin_until_held(-1, port, &ms);
 	printf(", then %s, %s\n", error_name(err), length_of(ms, 1000));
 	if (getauxval(AT_SECURE))
 		printf("shares a budget: %s\n", shares() ? "yes" : "no");

@@ -4,7 +4,7 @@
  * it has at once; what is connected after that waits, for seconds by the driver's policy. Usage:
  * spread_wait cancel|jump|restart|fork
  */
-#include "probe.h"
+#include "forked.h"
 
 #include <setjmp.h>
 
@@ -226,39 +226,21 @@ static void is_restarted(void)
 	printf("signals handled: %s\n", handled < 2 ? "too few" : "both");
 }
 
+static int connect_in_child(void)
+{
+	handle(0);
+	alarms_from(100);
+	return connect_it(socket(AF_INET, SOCK_STREAM, 0));
+}
+
 static void is_forked(void)
 {
-	struct {
-		int fds, err;
-		bool works;
-	} *child_saw = shared_memory(sizeof(*child_saw));
-	uint16_t good = start_server(SERVER_ECHO, NULL);
 	pthread_t thread;
-	int status, fds;
-	pid_t child;
+	struct child_saw saw = fork_in_wait(&thread, worker, 300, connect_in_child);
 
-	count_fds();
-	fds = count_fds();
-	pthread_create(&thread, NULL, worker, NULL);
-	pause_ms(300);
-	fflush(stdout);
-	child = fork();
-	if (child == 0) {
-		int fd;
-
-		child_saw->fds = count_fds();
-		fd = connected(good);
-		child_saw->works = fd >= 0 && echo(fd, "hello");
-		handle(0);
-		alarms_from(100);
-		child_saw->err = connect_it(socket(AF_INET, SOCK_STREAM, 0));
-		_exit(0);
-	}
-	waitpid(child, &status, 0);
-	/* The socket that the thread is connecting is the child's one true extra. */
 	printf("child: exit %d, signal %d, %s, descriptors too many: %s, its own: %s\n",
-	       WEXITSTATUS(status), WTERMSIG(status), child_saw->works ? "works" : "broken",
-	       child_saw->fds - fds <= 1 ? "none" : "some", error_name(child_saw->err));
+	       WEXITSTATUS(saw.status), WTERMSIG(saw.status), saw.works ? "works" : "broken",
+	       has_too_many(&saw) ? "some" : "none", error_name(saw.err));
 	printf("parent: %s\n", returned ? "returned" : "waits");
 	cancel(thread);
 }

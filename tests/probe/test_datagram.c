@@ -231,8 +231,9 @@ Test(datagram, on_a_new_thread_each_time)
 
 Test(datagram, in_pieces)
 {
-	expect_same(&(struct probe) {
-	    .program = "datagram", .arguments = { "pieces", "connected" }, .policy = POLICY DROP });
+	expect_same(&(struct probe) { .program = "datagram_same",
+	                              .arguments = { "pieces", "connected" },
+	                              .policy = POLICY DROP });
 }
 
 Test(datagram, after_a_receive_timeout)
@@ -252,7 +253,7 @@ Test(datagram, after_a_receive_timeout)
 static void first_tries(const char *scenario, int count)
 {
 	const struct result *result = expect_same(&(struct probe) {
-	    .program = "datagram", .arguments = { scenario }, .policy = POLICY DROP });
+	    .program = "datagram_same", .arguments = { scenario }, .policy = POLICY DROP });
 
 	cr_expect_eq(records_with(result, "kind=first"), count, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 0, "%s", result->records);
@@ -285,8 +286,10 @@ Test(datagram, answers_of_another_peer)
 /* Errors are the kernel's own, each counted once, and never of the datagram that was not sent. */
 Test(datagram, refused)
 {
-	const struct result *result = expect_same(&(struct probe) {
-	    .program = "datagram", .arguments = { "refused", "connected" }, .policy = POLICY ON });
+	const struct result *result =
+	    expect_same(&(struct probe) { .program = "datagram_same",
+	                                  .arguments = { "refused", "connected" },
+	                                  .policy = POLICY ON });
 
 	cr_expect_eq(records_with(result, "kind=first"), 1, "%s", result->records);
 	cr_expect_eq(records_with(result, "kind=retry"), 2, "%s", result->records);
@@ -296,8 +299,8 @@ Test(datagram, refused)
 Test(datagram, odd_calls)
 {
 	expect_same(&(struct probe) {
-	    .program = "datagram", .arguments = { "odd", "connected" }, .policy = POLICY ON });
-	expect_same(&(struct probe) { .program = "datagram",
+	    .program = "datagram_same", .arguments = { "odd", "connected" }, .policy = POLICY ON });
+	expect_same(&(struct probe) { .program = "datagram_same",
 	                              .arguments = { "odd", "connected", "v6" },
 	                              .policy = POLICY ON });
 }

@@ -63,6 +63,24 @@ Test(descriptors, reused_after_a_raw_close)
 	cr_expect_eq(records_with(result, "event=throttled"), 1, "%s", result->records);
 }
 
+Test(descriptors, bound_to_ports_that_are_in_use)
+{
+	const struct result *result =
+	    expect_same(&(struct probe) { .program = "used_ports", .policy = EMPTY });
+
+	cr_expect_eq(records_with(result, "kind=retry"), 0, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
+}
+
+Test(descriptors, that_find_no_port_of_their_own)
+{
+	const struct result *result =
+	    expect_same(&(struct probe) { .program = "no_ports", .policy = EMPTY });
+
+	cr_expect_eq(records_with(result, "kind=retry"), 0, "%s", result->records);
+	cr_expect_eq(records_with(result, "event=refused"), 0, "%s", result->records);
+}
+
 Test(descriptors, doubled)
 {
 	struct probe probe = { .program = "dup_family", .policy = EMPTY };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the server asks for is all that holds anything back. A repeat before its time finds the
+/* What the server asks for is all that throttles anything. A repeat before its time finds the
  * connection ended, as an idle server would end it. */
 #define POLICY "http = on\nbase = 1ms\ncap = 1ms\nmin = 1ms\nfactor = 1\njitter = none\n"
 
@@ -86,7 +86,7 @@ Test(http, on_a_socket_that_must_not_wait_may_pass)
 	      NULL);
 }
 
-Test(http, pipelined_replies_are_one_turn)
+Test(http, pipelined_replies_are_one_exchange)
 {
 	scene("pipelined", "", "two at once, at once\n200, at once\nconnections: 1\n",
 	      "two at once, at once\nend of file, at once\nconnections: 1\n");

@@ -61,15 +61,20 @@ Test(symbols, code_of_start_up_comes_into_memory_at_one_touch)
 	cr_expect_str_eq(beyond, "", "reaches into another 64 KiB: %s", beyond);
 }
 
+static void path_of_libc(char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s",
+	         tool("ldd %s | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
+	path[strcspn(path, "\n")] = '\0';
+}
+
 /* A libc has some calls under several public names: a program may use any of them. */
 Test(symbols, no_other_name_of_a_hook_is_left_out)
 {
 	char libc[PATH_MAX];
 	const char *left;
 
-	snprintf(libc, sizeof(libc), "%s",
-	         tool("ldd %s | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
-	libc[strcspn(libc, "\n")] = '\0';
+	path_of_libc(libc);
 	left = output_of_list(
 	    "nm -D --defined-only %s | awk '$2 ~ /[TWi]/ && $3 ~ /@@/ && $3 !~ /PRIVATE/ "
 	    "{sub(/@@.*/, \"\", $3); print $1, $3}' | awk 'NR == FNR {hook[$1] = 1; next} "
@@ -85,9 +90,7 @@ Test(symbols, no_name_with_64_bit_times_is_left_out)
 	char libc[PATH_MAX];
 	const char *left;
 
-	snprintf(libc, sizeof(libc), "%s",
-	         tool("ldd %s | sed -n 's/.*libc\\.so.* => \\([^ ]*\\).*/\\1/p'"));
-	libc[strcspn(libc, "\n")] = '\0';
+	path_of_libc(libc);
 	left = output_of_list(
 	    "nm -D --defined-only %s | sed -n 's/.* \\(__.*64\\)@@GLIBC_2.*/\\1/p' | "
 	    "awk 'NR == FNR {hook[$1] = 1; next} {plain = substr($1, 3); "

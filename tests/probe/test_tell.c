@@ -72,9 +72,14 @@ static void expect_stories(struct probe probe, int least)
 	}
 }
 
-Test(tell, what_a_call_means)
+Test(tell, what_a_call_with_data_means)
 {
-	expect_stories((struct probe) { .program = "tell", .policy = FAST }, 8);
+	expect_stories((struct probe) { .program = "tell_data", .policy = FAST }, 6);
+}
+
+Test(tell, what_a_call_on_a_number_means)
+{
+	expect_stories((struct probe) { .program = "tell_number", .policy = FAST }, 8);
 }
 
 Test(tell, unix_sockets_of_both_types)

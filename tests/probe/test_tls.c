@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What the server asks for is all that holds anything back. */
+/* What the server asks for is all that throttles anything. */
 #define POLICY    "base = 1ms\ncap = 1ms\nmin = 1ms\nfactor = 1\njitter = none\n"
 #define READ      POLICY "tls = on\n"
 #define BARE_FOUR "503 never, at once\n503 never, at once\n200 world, at once\n200 world, at once\n"

@@ -117,6 +117,12 @@ Test(waits, respect_disabled_cancellation)
 	       "descriptors left: 0\n");
 }
 
+/* Each call that blocks, cancelled in the middle: the hook makes the real call, never its own. */
+Test(waits, of_the_program_are_cancelled_as_bare)
+{
+	expect_same(&(struct probe) { .program = "cancelled" });
+}
+
 Test(waits, go_on_while_another_thread_forks)
 {
 	expect(&(struct probe) { .program = "fork_in_wait", .policy = GATE_SHUT("2s") },
@@ -200,7 +206,7 @@ Test(refusals, that_do_not_block_make_no_storm_elsewhere, .fini = discard_scratc
 	       "asked: as bare\nnot served: 0\n", NULL);
 }
 
-/* Waits of the smallest size, so that only tokens hold anything back. */
+/* Waits of the smallest size, so that only tokens throttle anything. */
 #define FAST                                                                                       \
 	"base = 1ms\ncap = 1ms\nmin = 1ms\nfactor = 1\njitter = none\nfloor = 0/s\nearn = 0\n"     \
 	"probe = 60s\nhold = 50ms\n"
