@@ -77,22 +77,12 @@ Test(hostile, corrupted)
 Test(hostile, member)
 {
 	static const char *const spoilt[] = {
-		"cut short",
-		"punched",
-		"filled with ones",
-		"filled with text",
-		"filled with noise",
-		"of another layout",
-		"of another size",
-		"removed",
-		"without rights",
-		"without a name",
-		"a link to a file",
-		"a link to itself",
-		"a link to another segment",
-		"a FIFO",
-		"a directory",
-		"a file",
+		"cut short",        "punched",           "filled with ones",
+		"filled with text", "filled with noise", "spent",
+		"full of tokens",   "of another layout", "of another size",
+		"removed",          "without rights",    "without a name",
+		"a link to a file", "a link to itself",  "a link to another segment",
+		"a FIFO",           "a directory",       "a file",
 	};
 	static char fine[4096];
 	const struct result *result;
@@ -119,36 +109,44 @@ static const char *kills(void)
 	return given != NULL ? given : "150";
 }
 
-/* The lines that begin with '#' are only shown. In observe far more leaves the machine than the
- * rule allows, which shows that it is counted. */
-static void die_often(const char *kind, const char *general, const char *policy)
+/* The lines that begin with '#' are only shown. */
+static void die(const char *program, const char *kind, const char *general, const char *policy,
+                const char *wanted)
 {
 	static struct result result;
-	char wanted[320], text[1024] = "";
+	char text[1024] = "";
+	struct probe probe = { .program = program,
+		               .arguments = { kind ? kind : kills(), kind ? kills() : NULL },
+		               .general = general,
+		               .policy = policy,
+		               .log = "target = none",
+		               .seconds = 1800 };
+
+	run_probe(&probe, ENFORCE, &result);
+	if (result.exited && result.code == 77)
+		cr_skip_test("%s: this machine does not allow it", program);
+	for (char *line = strtok(result.out, "\n"); line; line = strtok(NULL, "\n")) {
+		if (*line == '#')
+			cr_log_info("%s %s", kind ? kind : "", line);
+		else
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", line);
+	}
+	cr_assert(result.exited && result.code == 0, "%s: %s %d", program,
+	          result.exited ? "exit" : "signal", result.code);
+	cr_expect_str_eq(text, wanted, "%s: %s", program, text);
+}
+
+/* In observe far more leaves the machine than the rule allows, which shows that it is counted. */
+static void die_often(const char *kind, const char *general, const char *policy)
+{
+	char wanted[320];
 
 	snprintf(wanted, sizeof(wanted),
 	         "killed: %s, otherwise ended or out of range: 0, exchanges: all\n"
 	         "while one stands still: the others go on\n"
 	         "more than the rule allows: no\na fresh retry: goes\n",
 	         kills());
-	run_probe(&(struct probe) { .program = "deaths",
-	                            .arguments = { kind, kills() },
-	                            .general = general,
-	                            .policy = policy,
-	                            .log = "target = none",
-	                            .seconds = 1800 },
-	          ENFORCE, &result);
-	if (result.exited && result.code == 77)
-		cr_skip_test("deaths: this machine does not allow it");
-	for (char *line = strtok(result.out, "\n"); line; line = strtok(NULL, "\n")) {
-		if (*line == '#')
-			cr_log_info("%s %s", kind, line);
-		else
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s\n", line);
-	}
-	cr_assert(result.exited && result.code == 0, "%s: %s %d", kind,
-	          result.exited ? "exit" : "signal", result.code);
-	cr_expect_str_eq(text, wanted, "%s: %s", kind, text);
+	die("deaths", kind, general, policy, wanted);
 }
 
 #define RULE                                                                                       \
@@ -164,4 +162,12 @@ Test(death, of_forked_children, .fini = discard_scratch)
 Test(death, of_programs_that_share_by_name, .fini = remove_share)
 {
 	die_often("exec", shared(), "hold = 3ms\n" RULE);
+}
+
+Test(death, on_the_way_back, .fini = remove_share)
+{
+	die("ramp_deaths", NULL, shared(), "hold = 3ms\n" RULE,
+	    "with a step held: some killed, some stopped; ended otherwise: 0\n"
+	    "a step that stands still: no\n"
+	    "those that are left: come back, one with all of them dead: comes back\n");
 }
