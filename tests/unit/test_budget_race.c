@@ -15,7 +15,10 @@ static void probe_each(struct racer *racer)
 
 	for (int i = 0; i < ROUNDS; i++) {
 		struct account each = {
-			&crowd[i], &mine->policy, &mine->process, &mine->process_rule, 0, 0, false
+			.budget = &crowd[i],
+			.policy = &mine->policy,
+			.process = &mine->process,
+			.process_rule = &mine->process_rule,
 		};
 
 		if (i % 100 == 0)

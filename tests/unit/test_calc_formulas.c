@@ -61,7 +61,7 @@ Test(calc_formulas, hops_multiply_tries)
 	expect(at[1], 1.875);
 	calc_chain(3, 3, 1, 0.1, at);
 	expect(at[2], 1.331);
-	/* What a budget holds back at one hop fails for the hop before it: 1 - 1.1 x 0.8 = 12 %. */
+	/* What a budget refuses at one hop fails for the hop before it: 1 - 1.1 x 0.8 = 12 %. */
 	expect(calc_chain(2, 3, 0.2, 0.1, at), 0.032);
 	expect(at[0], 1.1);
 	expect(at[1], 1.21);

@@ -1,165 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Shares with more destinations than one chunk has room for: growing, by whom, and what stands in
- * the way. */
-#include "dest/destinations.h"
-#include "region/shared.h"
-#include "addresses.h"
+/* Shares with more destinations than one chunk has room for: how they grow, alone and by many at
+ * once. */
+#include "chunks_fixture.h"
 
-#include <criterion/criterion.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <inttypes.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/shm.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define NOBODY 65534
-
-/* The status of a child that ended by _exit; musl has no W_EXITCODE. */
-#define ENDED_WITH(code) ((code) << 8)
-
-static char base[64];
-static int64_t now = NS_PER_S;
-
-static void set_up(void)
-{
-	const char *why;
-
-	strcpy(base, "/dev/shm/retrybudget-test-XXXXXX");
-	cr_assert_not_null(mkdtemp(base));
-	shim_region = region_open_in(base, SCOPE_USER, "chunks", &why);
-	cr_assert_null(why, "%s", why);
-	chunk_levels_most = REGION_LEVELS - 1; /* whatever this machine has */
-}
-
-static void tear_down(void)
-{
-	char command[160], path[256], name[SHARE_FILE], text[SHARE_TEXT];
-	struct share_link link;
-	ssize_t n;
-
-	for (int i = 1; i < REGION_CHUNKS; i++)
-		if (shim_region->chunks[i] > 0)
-			shmctl((int)shim_region->chunks[i] - 1, IPC_RMID, NULL);
-	cr_assert(share_file_name("chunks", name));
-	snprintf(path, sizeof(path), "%s/retrybudget-%u/%s", base, geteuid(), name);
-	n = readlink(path, text, sizeof(text) - 1);
-	text[n < 0 ? 0 : n] = '\0';
-	if (share_link_read(text, &link))
-		shmctl(link.id, IPC_RMID, NULL);
-	snprintf(command, sizeof(command), "rm -rf %s", base);
-	cr_assert_eq(system(command), 0);
-}
+#include <signal.h>
 
 TestSuite(chunks, .init = set_up, .fini = tear_down, .timeout = 30);
-
-/* One that fails, and so is worth keeping. */
-static struct destination *fail_at(int n)
-{
-	struct address address = numbered(n);
-	struct name_hit hit;
-	struct destination *found = destination_of(&address, &hit, now);
-
-	count(&found->tally.attempts);
-	STORE(found->budget.streak, 1);
-	return found;
-}
-
-static int chunks_made(void)
-{
-	int made = 0;
-
-	for (int i = 1; i < REGION_CHUNKS; i++)
-		made += shim_region->chunks[i] != 0;
-	return made;
-}
-
-/* How often a key stands anywhere. */
-static int times_of_key(int64_t key)
-{
-	int times = 0;
-
-	for (uint32_t i = 0; i < REGION_CHUNKS; i++) {
-		struct chunk *chunk = chunk_reach(shim_region, i);
-
-		for (int at = 0; chunk && at < REGION_CHUNK; at++)
-			times += chunk->keys[at] == key;
-	}
-	return times;
-}
-
-/* Ends the program at a call on segments. False: filters are not to be had here. */
-static bool filter_segments(void)
-{
-	static const int calls[] = { SYS_shmget, SYS_shmat, SYS_shmctl, SYS_shmdt };
-	struct sock_filter filter[2 * sizeof(calls) / sizeof(*calls) + 2] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-	};
-	struct sock_fprog program = { .len = 1, .filter = filter };
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
-		filter[program.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-		                                                     (uint32_t)calls[i], 0, 1);
-		filter[program.len++] =
-		    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	}
-	filter[program.len++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-/* How a member ends that has done that first and then tries so many destinations: its exit status
- * is how many chunks there are. */
-static int end_of_member(bool (*confine)(void), int destinations)
-{
-	enum { CANNOT = 200 };
-	int status = -1;
-	pid_t child = fork();
-
-	if (child == 0) {
-		if (!confine())
-			_exit(CANNOT);
-		for (int i = 0; i < destinations; i++)
-			fail_at(i);
-		_exit(chunks_made());
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	if (confine == filter_segments && status == ENDED_WITH(CANNOT))
-		cr_skip_test("no filters here");
-	cr_assert_neq(status, ENDED_WITH(CANNOT));
-	return status;
-}
-
-Test(chunks, a_sandbox_that_kills_makes_and_maps_none)
-{
-	int status;
-
-	cr_expect_eq(end_of_member(filter_segments, 2000), 0, "it would have made one");
-	cr_expect_eq(chunks_made(), 0);
-	cr_expect_gt(shim_region->faults, 0);
-	for (int i = 0; i < 2000; i++)
-		fail_at(i);
-	cr_expect_gt(chunks_made(), 0);
-	for (int i = 0; i < REGION_CHUNKS; i++)
-		chunk_views[i].at = NULL; /* as in a member that came before it grew */
-	status = end_of_member(filter_segments, 2000);
-	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == chunks_made(),
-	          "it would have mapped one");
-}
 
 Test(chunks, an_empty_share_has_none)
 {
 	fail_at(1);
 	cr_expect_eq(chunks_made(), 0);
 	cr_expect_eq(shim_region->levels, 0);
+}
+
+/* Bytes of a segment that are there, as the kernel counts them; -1: it does not tell. */
+static long there(int segment)
+{
+	FILE *list = fopen("/proc/sysvipc/shm", "re");
+	long bytes, found = -1;
+	char line[512];
+	int id;
+
+	while (list && fgets(line, sizeof(line), list))
+		if (sscanf(line, "%*d %d %*o %*u %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %ld", &id,
+		           &bytes) == 2 &&
+		    id == segment)
+			found = bytes;
+	if (list)
+		fclose(list);
+	return found;
+}
+
+/* Of its two and a half million bytes no page is there before it is used. */
+Test(chunks, a_share_takes_no_more_memory_than_it_uses)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	const long each = (long)sizeof(struct destination) / page + 2;
+	long empty = there(segment_of_share()), one;
+
+	cr_expect_leq(sizeof(struct destination), 5 * 1024, "libretrybudget(7) says 5 KB");
+	if (empty < 0)
+		cr_skip_test("no /proc/sysvipc");
+	cr_expect_leq(empty, greater(16384, 4 * page), "%ld bytes when empty", empty);
+	fail_at(1);
+	one = there(segment_of_share());
+	cr_expect_leq(one - empty, (each + 2) * page, "%ld bytes for one", one - empty);
+	for (int i = 2; i <= 100; i++)
+		fail_at(i);
+	cr_expect_gt(there(segment_of_share()), one, "it is counted");
+	cr_expect_leq(there(segment_of_share()) - empty, (100 * each + 2) * page);
+	cr_expect_eq(chunks_made(), 0);
 }
 
 /* What it touches is its memory: of a container of 100 MB a share of 300 MB was the end. */
@@ -192,31 +85,7 @@ Test(chunks, a_member_takes_no_more_than_a_part_of_its_memory)
 	cr_expect_eq(chunk_levels(shim_region), 1);
 }
 
-static bool limit_space(void)
-{
-	struct rlimit limit = { 256 << 20, RLIM_INFINITY };
-
-	return setrlimit(RLIMIT_AS, &limit) == 0;
-}
-
-static bool lock_a_page(void)
-{
-	static char page[4096];
-
-	return mlock(page, sizeof(page)) == 0;
-}
-
-/* A mapping would take what they have set aside for themselves. */
-Test(chunks, a_member_with_little_room_or_locked_memory_makes_fewer)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	cr_skip_test("the sanitizers lock nothing, and need all of the space there is");
-#endif
-	cr_expect_eq(end_of_member(lock_a_page, 3000), ENDED_WITH(0));
-	cr_expect_eq(end_of_member(limit_space, 3000), ENDED_WITH(1));
-}
-
-/* PROBE_DESTINATIONS=65536: 300 MB. */
+/* `make check-death` asks for 65,536: 300 MB. */
 Test(chunks, a_share_grows_and_keeps_all, .timeout = 60)
 {
 	const char *given = getenv("PROBE_DESTINATIONS");
@@ -261,73 +130,65 @@ Test(chunks, a_process_alone_has_none)
 	const char *why;
 	struct region *share = shim_region;
 
-	shim_region = region_open(SCOPE_PROCESS, "chunks", &why);
+	shim_use(region_open(SCOPE_PROCESS, "chunks", &why), 0);
 	*(struct segment_rights *)(uintptr_t)share_rights() = (struct segment_rights) { 0 };
 	for (int i = 0; i < 2000; i++)
 		fail_at(i);
 	cr_expect_eq(chunks_made(), 0);
 	cr_expect_gt(shim_region->tally.evicted, 0);
-	shim_region = share;
+	shim_use(share, 0);
 }
 
-/* In a child that was there before. */
-static int in_child(int (*what)(void), int (*before)(void))
+/* 1: what is mapped there stays out of core dumps, 0: it does not, -1: the kernel does not tell. */
+static int is_hidden(const void *at)
 {
-	int go[2], status;
-	char byte;
-	pid_t child;
+	FILE *list = fopen("/proc/self/smaps", "re");
+	bool is_here = false;
+	int hidden = -1;
+	char line[4096];
 
-	cr_assert_eq(pipe(go), 0);
-	child = fork();
-	if (child == 0) {
-		close(go[1]);
-		(void)!read(go[0], &byte, 1);
-		_exit(what());
+	while (list && fgets(line, sizeof(line), list)) {
+		uintptr_t from, to;
+
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+			is_here = (uintptr_t)at >= from && (uintptr_t)at < to;
+		else if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+			hidden = strstr(line, " dd") != NULL;
 	}
-	if (before)
-		before();
-	close(go[0]);
-	close(go[1]);
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	if (list)
+		fclose(list);
+	return hidden;
 }
 
-static int fill(void)
+/* The kernel would make every page of it for that: 2.5 MB of each program, and for ever of a share,
+ * with the names that other programs ask for. */
+Test(chunks, a_core_dump_has_none_of_it)
 {
-	for (int i = 0; i < 3000; i++)
-		fail_at(i);
-	return 0;
-}
+	const char *why;
+	int seen = 0;
 
-static int finds_all(void)
-{
-	for (int i = 0; i < 3000; i++)
-		if (fail_at(i)->tally.attempts != 2)
-			return 1;
-	return 0;
+	if (is_hidden(shim_region) < 0)
+		cr_skip_test("the kernel does not tell");
+	cr_expect_eq(is_hidden(shim_region), 1, "made");
+	cr_expect_eq(is_hidden(region_open(SCOPE_PROCESS, "chunks", &why)), 1, "of one process");
+	cr_expect_eq(is_hidden(region_open_in(base, SCOPE_USER, "chunks", &why)), 1, "found");
+	fill();
+	for (uint32_t i = 1; i < REGION_CHUNKS; i++)
+		if (chunk_views[i].at) {
+			cr_expect_eq(is_hidden(chunk_views[i].at), 1, "chunk %u", i);
+			seen++;
+		}
+	cr_expect_gt(seen, 0);
+	for (int i = 1; i < REGION_CHUNKS; i++)
+		chunk_views[i].at = NULL; /* as in a member that came before it grew */
+	for (uint32_t i = 1; i < REGION_CHUNKS; i++)
+		if (chunk_reach(shim_region, i))
+			cr_expect_eq(is_hidden(chunk_views[i].at), 1, "chunk %u, found", i);
 }
 
 Test(chunks, another_process_finds_what_was_made_since)
 {
 	cr_assert_eq(in_child(finds_all, fill), 0, "the region was empty when it began");
-}
-
-/* It can neither map nor make one: it does with what it has. */
-static int manages_as_nobody(void)
-{
-	if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
-		return 2;
-	for (int i = 0; i < 3000; i++)
-		if (destination_slot(fail_at(i)) >= REGION_CHUNK)
-			return 1;
-	return chunks_made() > 0 ? 0 : 3;
-}
-
-Test(chunks, who_has_dropped_its_rights_keeps_the_first)
-{
-	if (geteuid() != 0)
-		cr_skip_test("needs root to drop");
-	cr_assert_eq(in_child(manages_as_nobody, fill), 0);
 }
 
 /* Numbers that lead to nothing, or to what is none of ours. */
@@ -371,6 +232,20 @@ Test(chunks, a_slot_that_says_another_number_is_found_by_where_it_lies)
 /* --- at the same time --- */
 
 enum { RACERS = 4, NAMES = 2000 };
+
+/* How often a key stands anywhere. */
+static int times_of_key(int64_t key)
+{
+	int times = 0;
+
+	for (uint32_t i = 0; i < REGION_CHUNKS; i++) {
+		struct chunk *chunk = chunk_reach(shim_region, i);
+
+		for (int at = 0; chunk && at < REGION_CHUNK; at++)
+			times += chunk->keys[at] == key;
+	}
+	return times;
+}
 
 static void *claim_all(void *from)
 {

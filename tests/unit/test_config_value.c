@@ -142,7 +142,12 @@ static const struct bad bads[] = {
 	{ KEY_DESTINATION_earn, "10 %", "not a share such as 10% or 0.1" },
 	{ KEY_DESTINATION_earn, "10%%", "not a share" },
 	{ KEY_DESTINATION_earn, "0.0001", "not a share" },
-	{ KEY_DESTINATION_start, "50", "out of range: 0% to 100%" },
+	{ KEY_DESTINATION_start, "50", "out of range: 0% to 100%; did you mean 50%?" },
+	{ KEY_DESTINATION_ratio, "80", "out of range: 0% to 1000%; did you mean 80%?" },
+	{ KEY_DESTINATION_earn, "12.5", "; did you mean 12.5%?" },
+	{ KEY_BUDGET_earn, "20", "; did you mean 20%?" },
+	{ KEY_DESTINATION_sample, "25", "; did you mean 25%?" },
+	{ KEY_DESTINATION_breaker_rate, "50", "; did you mean 50%?" },
 	{ KEY_DESTINATION_start, "101%", "out of range: 0% to 100%" },
 	{ KEY_DESTINATION_threshold, "95%", "out of range: 0% to 90%" },
 	{ KEY_DESTINATION_floor, "2", "not a rate such as 2/s, 12/min or 30/h" },
@@ -287,4 +292,7 @@ Test(config_value, nearest_names)
 	cr_expect_str_eq(nearest_key(SECTION_LOG, "traces")->name, "trace");
 	cr_expect_str_eq(nearest_section("budgets"), "budget");
 	cr_expect_str_eq(nearest_section("dest"), "destination");
+	cr_expect_str_eq(nearest_section("lgo"), "log");
+	cr_expect_null(nearest_section("default"));
+	cr_expect_null(nearest_section("orders-db"));
 }

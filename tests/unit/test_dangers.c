@@ -29,10 +29,16 @@ Test(dangers, each_has_its_line_its_reason_and_what_is_usual)
 		{ "strategy = concurrency\nratio = 0.9\n", "3: risky: ratio = 90%" },
 		{ "strategy = probabilistic\ntarget = 60%\n", "3: risky: target = 60%" },
 		{ "earn = 100%\n", "2: risky: earn = 100%" },
-		{ "capacity = 1000\n", "2: risky: capacity = 1000" },
+		{ "capacity = 101\n",
+		  "2: risky: capacity = 101: that is above the capacity of [budget], which all "
+		  "destinations share, and so never comes; usual: 10 here, and 100 in [budget]" },
+		{ "capacity = 1000\n[budget]\ncapacity = 1000\n",
+		  "2: risky: capacity = 1000: a full bucket may go at once" },
 		{ "probe = 1h\n", "2: risky: probe = 1h" },
 		{ "hold = 2s\n", "2: risky: hold = 2s: a thread that retries does nothing else for "
 		                 "that long, in each call; usual: 250ms" },
+		{ "start_spread = 11s\n",
+		  "2: risky: start_spread = 11s: no call waits longer than 10s, and meanwhile" },
 		{ "jitter = none\n", "2: risky: jitter = none: all who failed at the same moment "
 		                     "come back at the same moment; usual: full or equal" },
 		{ "breaker = on\nbreaker_failures = 1\n", "3: risky: breaker_failures = 1" },
@@ -80,7 +86,8 @@ Test(dangers, what_is_usual_or_has_no_effect_is_not_told)
 		"breaker_failures = 1\nbreaker_volume = 1\n", /* no breaker */
 		"breaker = on\nbreaker_failures = 0\n",       /* it does not open by these */
 		"breaker = on\nbreaker_rate = 0\nbreaker_volume = 1\n",
-		"jitter = decorrelated\nhold = 1s\nprobe = 5m\ncapacity = 500\n",
+		"jitter = decorrelated\nhold = 1s\nprobe = 5m\ncapacity = 100\n",
+		"capacity = 500\n[budget]\ncapacity = 500\n",
 		"floor = 2/s\n",
 		"preset = aws\n",
 		"preset = linkerd\n",
@@ -93,6 +100,56 @@ Test(dangers, what_is_usual_or_has_no_effect_is_not_told)
 		cr_expect_eq(told_of(text), 0, "%s: %s", texts[i], said);
 	}
 	cr_expect_eq(told_of(""), 0);
+}
+
+Test(dangers, what_all_destinations_share_has_its_own)
+{
+	static const struct {
+		const char *text, *said;
+	} cases[] = {
+		{ "earn = 60%\n",
+		  "2: risky: earn = 60%: each success pays for that much of a "
+		  "retry, and servers that half fail get it all; usual: 10% to 20%\n" },
+		{ "earn = 1000%\n", "2: risky: earn = 1000%" },
+		{ "capacity = 5001\n", "2: risky: capacity = 5001: a full bucket may go at once" },
+		{ "capacity = 1\n", "2: risky: capacity = 1: all destinations share it, and each "
+		                    "one's own capacity is above it; usual: 100" },
+		{ "floor = 100/s\n", "2: risky: floor = 100/s: time alone lets so many retries go "
+		                     "while nothing answers; usual: 2/s" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[256];
+
+		(void)snprintf(text, sizeof(text), "[budget]\n%s", cases[i].text);
+		cr_expect_eq(told_of(text), 1, "%s: %s", cases[i].text, said);
+		expect_said(cases[i].said);
+	}
+	cr_expect_eq(told_of("[budget]\nearn = 50%\ncapacity = 5000\nfloor = 20/s\n"), 0, "%s",
+	             said);
+	cr_expect_eq(told_of("[budget]\ncapacity = 10\n"), 0, "%s", said);
+}
+
+/* 10 is legal for a share, and is 1000 %. */
+Test(dangers, a_missing_percent_sign_is_asked_for)
+{
+	static const struct {
+		const char *text, *said;
+	} cases[] = {
+		{ "[budget]\nearn = 10\n", "usual: 10% to 20%; did you mean 10%?\n" },
+		{ "[destination default]\nearn = 10\n", "usual: 10% to 20%; did you mean 10%?\n" },
+		{ "[destination default]\nearn = 2.5\n", "did you mean 2.5%?\n" },
+		{ "[destination default]\nstrategy = probabilistic\ntarget = 1\n",
+		  "usual: 10%; did you mean 1%?\n" },
+		{ "[destination default]\nearn = 1000%\n", "usual: 10% to 20%\n" },
+		{ "[destination default]\nearn = 0.6\n", "usual: 10% to 20%\n" },
+		{ "[destination default]\nfloor = 3/s\n", "and 2/s in [budget]\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		cr_expect_eq(told_of(cases[i].text), 1, "%s: %s", cases[i].text, said);
+		expect_said(cases[i].said);
+	}
 }
 
 /* Whichever of the two lines makes it so. */

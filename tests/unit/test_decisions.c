@@ -49,6 +49,27 @@ Test(decisions, are_read_as_written_the_last_first)
 	cr_expect_eq(one.waited, 7 * NS_PER_MS);
 }
 
+Test(decisions, of_refusals_in_a_row_the_last_is_known)
+{
+	const int64_t at = 5 * NS_PER_S;
+
+	memset(&destination, 0, sizeof(destination));
+	cr_expect_not(decision_is_known(&destination, 3, 0), "of nothing");
+	for (int i = 0; i < 2 * REGION_DECISIONS; i++) {
+		put(i);
+		cr_expect(decision_is_known(&destination, 3, at + NS_PER_MS - 1));
+	}
+	cr_expect_not(decision_is_known(&destination, 3, at + NS_PER_MS), "of a moment before");
+	cr_expect_not(decision_is_known(&destination, 4, at), "of another rule");
+	decision_put(&destination,
+	             &(struct decision) { .at = at, .rule = 3, .verdict = DECISION_WENT });
+	cr_expect_not(decision_is_known(&destination, 3, at), "that one went");
+	destination.decided = INT64_MIN;
+	cr_expect_not(decision_is_known(&destination, 3, at), "corrupted");
+	destination.decided = INT64_MAX;
+	cr_expect_not(decision_is_known(&destination, 3, at), "corrupted");
+}
+
 Test(decisions, that_are_torn_are_passed_over)
 {
 	struct decision one;

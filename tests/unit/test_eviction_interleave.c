@@ -9,6 +9,7 @@
 #define shim_region                stepped_region
 #define shim_scope_note            stepped_scope_note
 #define shim_state                 stepped_state
+#define shim_tally                 stepped_tally
 #define destination_of             stepped_of
 #define destination_of_lookup      stepped_of_lookup
 #define destination_asks_datagrams stepped_asks_datagrams
@@ -116,6 +117,7 @@ static void set_up(void)
 	shim_region = mmap(NULL, sizeof(*shim_region), PROT_READ | PROT_WRITE,
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq(shim_region, MAP_FAILED);
+	shim_use(shim_region, 0);
 }
 
 TestSuite(eviction_interleave, .init = set_up);

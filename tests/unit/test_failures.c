@@ -226,8 +226,8 @@ Test(failures, a_heap_of_the_future_is_thrown_away)
 
 Test(failures, each_goes_with_its_story)
 {
-	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false };
-	struct unanswered second = { me(), 1, NOW, 222, 300, false, true, false, false };
+	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false };
+	struct unanswered second = { me(), 1, NOW, 222, 300, false, true, false, false, false };
 	struct unanswered claimed;
 
 	failures_add(&destination, &first);
@@ -246,8 +246,8 @@ Test(failures, each_goes_with_its_story)
 /* Written after the failure itself, so for a moment it is what stood there before. */
 Test(failures, the_story_of_another_is_not_believed)
 {
-	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false };
-	struct unanswered second = { me(), 5, NOW, 222, 3, false, true, false, false };
+	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false };
+	struct unanswered second = { me(), 5, NOW, 222, 3, false, true, false, false, false };
 	struct unanswered claimed;
 	int64_t detail;
 
@@ -266,9 +266,9 @@ Test(failures, the_story_of_another_is_not_believed)
 /* A poller makes the same request again and again, and it is answered to others meanwhile. */
 Test(failures, of_a_request_end_with_its_answer)
 {
-	struct unanswered mine = { 1, 1, NOW, 222, 1, false, true, false, false };
-	struct unanswered theirs = { 2, 1, NOW, 222, 1, false, true, false, false };
-	struct unanswered another = { 1, 1, NOW, 333, 1, false, true, false, false };
+	struct unanswered mine = { 1, 1, NOW, 222, 1, false, true, false, false, false };
+	struct unanswered theirs = { 2, 1, NOW, 222, 1, false, true, false, false, false };
+	struct unanswered another = { 1, 1, NOW, 333, 1, false, true, false, false, false };
 	struct unanswered claimed;
 
 	failures_add(&destination, &mine);
@@ -287,8 +287,8 @@ Test(failures, of_a_request_end_with_its_answer)
 /* Threads may ask for the same, each for the first time. */
 Test(failures, of_a_request_are_claimed_by_their_own_thread_first)
 {
-	struct unanswered first = { 2, 1, NOW, 222, 1, false, true, false, false };
-	struct unanswered own = { 1, 1, NOW, 222, 1, false, true, false, false };
+	struct unanswered first = { 2, 1, NOW, 222, 1, false, true, false, false, false };
+	struct unanswered own = { 1, 1, NOW, 222, 1, false, true, false, false, false };
 	struct unanswered claimed;
 
 	failures_add(&destination, &first);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t print_of(const char *text)
+static uint32_t fingerprint_of_text(const char *text)
 {
 	return fingerprint_of(text, strlen(text));
 }
@@ -18,8 +18,8 @@ Test(fingerprint, the_first_line_tells)
 
 	snprintf(one, sizeof(one), "GET /u/1 HTTP/1.1\r\n%s", head);
 	snprintf(other, sizeof(other), "GET /u/2 HTTP/1.1\r\n%s", head);
-	cr_assert_neq(print_of(one), print_of(other));
-	cr_assert_eq(print_of(one), print_of(strdup(one)));
+	cr_assert_neq(fingerprint_of_text(one), fingerprint_of_text(other));
+	cr_assert_eq(fingerprint_of_text(one), fingerprint_of_text(strdup(one)));
 }
 
 Test(fingerprint, the_last_bytes_tell)
@@ -29,7 +29,7 @@ Test(fingerprint, the_last_bytes_tell)
 
 	snprintf(one, sizeof(one), "%s{\"job\": 1001}", head);
 	snprintf(other, sizeof(other), "%s{\"job\": 1002}", head);
-	cr_assert_neq(print_of(one), print_of(other));
+	cr_assert_neq(fingerprint_of_text(one), fingerprint_of_text(other));
 }
 
 /* The number of the try, a date, a trace id. */
@@ -40,7 +40,7 @@ Test(fingerprint, what_varies_between_is_passed_over)
 
 	snprintf(one, sizeof(one), "GET /u/1 HTTP/1.1\r\nX-Try: 1\r\n%s", tail);
 	snprintf(other, sizeof(other), "GET /u/1 HTTP/1.1\r\nX-Try: 2\r\n%s", tail);
-	cr_assert_eq(print_of(one), print_of(other));
+	cr_assert_eq(fingerprint_of_text(one), fingerprint_of_text(other));
 }
 
 Test(fingerprint, without_a_head_every_byte_tells)
@@ -70,12 +70,14 @@ Test(fingerprint, some_tell_nothing)
 /* The same URL for all, and only the body tells: in its middle, too. */
 Test(fingerprint, the_whole_body_tells)
 {
-	uint32_t one = print_of(RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n");
+	uint32_t one = fingerprint_of_text(RPC "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n");
 
 	cr_assert_neq(one, 0);
-	cr_assert_neq(one, print_of(RPC "{\"method\": \"buy\", \"id\": 1, \"unit\": 100}\n"));
-	cr_assert_eq(one, print_of("POST /rpc HTTP/1.1\r\nX-Try: 2\r\ncontent-length:40\r\n\r\n"
-	                           "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n"));
+	cr_assert_neq(one,
+	              fingerprint_of_text(RPC "{\"method\": \"buy\", \"id\": 1, \"unit\": 100}\n"));
+	cr_assert_eq(
+	    one, fingerprint_of_text("POST /rpc HTTP/1.1\r\nX-Try: 2\r\ncontent-length:40\r\n\r\n"
+	                             "{\"method\": \"pay\", \"id\": 1, \"unit\": 100}\n"));
 }
 
 Test(fingerprint, a_long_target_tells)
@@ -87,31 +89,32 @@ Test(fingerprint, a_long_target_tells)
 	strcpy(one + 400, " HTTP/1.1\r\n\r\n");
 	memcpy(other, one, sizeof(one));
 	other[399] = 'b';
-	cr_assert_neq(print_of(one), print_of(other));
+	cr_assert_neq(fingerprint_of_text(one), fingerprint_of_text(other));
 }
 
 Test(fingerprint, what_is_not_whole_has_none)
 {
-	cr_assert_eq(print_of(RPC), 0);
-	cr_assert_eq(print_of(RPC "{\"method\": \"pay\""), 0);
-	cr_assert_eq(print_of("GET /u/1 HTTP/1.1\r\nHost: a\r\n"), 0);
-	cr_assert_eq(print_of("GET /u"), 0);
-	cr_assert_neq(print_of("GET /u HTTP/1.1\r\n\r\n"), 0);
-	cr_assert_neq(print_of("POST /u HTTP/1.1\r\nContent-Length: 0\r\n\r\n"), 0);
+	cr_assert_eq(fingerprint_of_text(RPC), 0);
+	cr_assert_eq(fingerprint_of_text(RPC "{\"method\": \"pay\""), 0);
+	cr_assert_eq(fingerprint_of_text("GET /u/1 HTTP/1.1\r\nHost: a\r\n"), 0);
+	cr_assert_eq(fingerprint_of_text("GET /u"), 0);
+	cr_assert_neq(fingerprint_of_text("GET /u HTTP/1.1\r\n\r\n"), 0);
+	cr_assert_neq(fingerprint_of_text("POST /u HTTP/1.1\r\nContent-Length: 0\r\n\r\n"), 0);
 }
 
 #define CHUNKED "POST /u HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 Test(fingerprint, a_chunked_body_is_whole_with_its_last_chunk)
 {
-	uint32_t one = print_of(CHUNKED "5\r\nhello\r\n0\r\n\r\n");
+	uint32_t one = fingerprint_of_text(CHUNKED "5\r\nhello\r\n0\r\n\r\n");
 
 	cr_assert_neq(one, 0);
-	cr_assert_eq(print_of(CHUNKED), 0);
-	cr_assert_eq(print_of(CHUNKED "5\r\nhello\r\n"), 0);
-	cr_assert_eq(print_of(CHUNKED "5\r\nhello\r\n0\r\n"), 0);
-	cr_assert_neq(print_of(CHUNKED "5\r\nhullo\r\n0\r\n\r\n"), one);
-	cr_assert_eq(print_of(CHUNKED "2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nEnd: 1\r\n\r\n"), one);
+	cr_assert_eq(fingerprint_of_text(CHUNKED), 0);
+	cr_assert_eq(fingerprint_of_text(CHUNKED "5\r\nhello\r\n"), 0);
+	cr_assert_eq(fingerprint_of_text(CHUNKED "5\r\nhello\r\n0\r\n"), 0);
+	cr_assert_neq(fingerprint_of_text(CHUNKED "5\r\nhullo\r\n0\r\n\r\n"), one);
+	cr_assert_eq(fingerprint_of_text(CHUNKED "2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nEnd: 1\r\n\r\n"),
+	             one);
 }
 
 /* In whatever pieces it is written. */
@@ -137,7 +140,7 @@ Test(fingerprint, pieces_make_no_difference)
 			fingerprint_read(&reader, whole[i] + cut, n - cut);
 			cr_expect_eq(fingerprint_said(&reader, &fingerprint), FINGERPRINT_WHOLE,
 			             "%zu", cut);
-			cr_expect_eq(fingerprint, print_of(whole[i]));
+			cr_expect_eq(fingerprint, fingerprint_of_text(whole[i]));
 		}
 	}
 }
@@ -149,8 +152,9 @@ Test(fingerprint, one_that_is_too_long_has_none)
 	memset(body, 'x', sizeof(body));
 	cr_assert_eq(fingerprint_of(body, sizeof(body)), 0);
 	cr_assert_neq(fingerprint_of(body, sizeof(body) - 1), 0);
-	cr_assert_eq(print_of("PUT /u HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx"),
-	             0);
+	cr_assert_eq(
+	    fingerprint_of_text("PUT /u HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\nx"),
+	    0);
 }
 
 /* What every connection begins with is no request. */
@@ -161,10 +165,10 @@ Test(fingerprint, preambles_tell_nothing)
 
 	cr_assert_eq(fingerprint_of(startup, sizeof(startup)), 0);
 	cr_assert_eq(fingerprint_of(tls, 8), 0);
-	cr_assert_eq(print_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0);
+	cr_assert_eq(fingerprint_of_text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 0);
 	cr_assert_eq(fingerprint_of("AMQP\0\0\x09\x01", 8), 0);
-	cr_assert_eq(print_of("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"), 0);
-	cr_assert_neq(print_of("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 0);
+	cr_assert_eq(fingerprint_of_text("*2\r\n$5\r\nHELLO\r\n$1\r\n3\r\n"), 0);
+	cr_assert_neq(fingerprint_of_text("*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"), 0);
 	cr_assert_eq(fingerprint_of("\0\0\1\x07", 4), 0);
 	cr_assert_eq(fingerprint_of("\x05\x01\0", 3), 0, "SOCKS");
 	cr_assert_eq(fingerprint_of("\x01\x04user\x08password", 15), 0, "to such a proxy");

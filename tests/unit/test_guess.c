@@ -41,8 +41,7 @@ static int ask(const struct server *server)
 
 	if (ok == 0) {
 		talk.peer = accept(server->fd, NULL, NULL);
-		host_send(talk.host, "ask");
-		peer_hears(&talk);
+		host_asks(&talk, "ask");
 		peer_says(&talk, "well");
 		cr_assert_eq(host_recv(talk.host, 8, 0), 4);
 		close(talk.peer);

@@ -18,7 +18,7 @@
 #define leased_override_wait stepped_leased_override_wait
 #define leased_has_news      stepped_leased_has_news
 #define strategy_lease       stepped_strategy_lease
-#define budget_source        stepped_budget_source
+#define leased_lives         stepped_leased_lives
 #define lease_compose        stepped_lease_compose
 #define lease_spent          stepped_lease_spent
 #define lease_probed         stepped_lease_probed

@@ -55,6 +55,7 @@ static void begin_retry(void)
 	cr_assert(try.trial.retry);
 	for (int i = 0; i <= 10; i++) /* a thread that spins */
 		tries_refused(try.began);
+	tries_may_be_work(0); /* one alone would be the machine's */
 }
 
 /* Dice that let the next reconnect wait for most of WAIT. */

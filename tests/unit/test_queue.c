@@ -41,7 +41,7 @@ static struct queue enter(int listener)
 }
 
 /* One call in which one is rejected: 0 if accept goes on, else the errno. */
-static int turn_one_away(struct queue *queue, bool interrupted)
+static int reject_one(struct queue *queue, bool interrupted)
 {
 	errno = 4711;
 	queue_rejecting(queue);
@@ -56,8 +56,8 @@ Test(queue, a_host_that_waits_goes_on_waiting)
 
 	cr_expect(queue_rejecting(&queue));
 	for (int i = 0; i < 3 * QUEUE_MOST; i++)
-		cr_expect_eq(turn_one_away(&queue, false), 0);
-	cr_expect_eq(turn_one_away(&queue, true), EINTR);
+		cr_expect_eq(reject_one(&queue, false), 0);
+	cr_expect_eq(reject_one(&queue, true), EINTR);
 	/* Once seen, it is known, though somebody is there the next time. */
 	somebody_comes();
 	queue = enter(listener);
@@ -74,9 +74,9 @@ Test(queue, a_host_that_was_not_seen_to_wait_comes_back)
 	queue = enter(listener);
 	cr_expect(!queue_rejecting(&queue));
 	close(accept(listener, NULL, NULL));
-	cr_expect_eq(turn_one_away(&queue, true), 0, "another one is there");
+	cr_expect_eq(reject_one(&queue, true), 0, "another one is there");
 	close(accept(listener, NULL, NULL));
-	cr_expect_eq(turn_one_away(&queue, false), ECONNABORTED);
+	cr_expect_eq(reject_one(&queue, false), ECONNABORTED);
 }
 
 /* The number of a socket that was waited on, and another socket. */
@@ -92,7 +92,7 @@ Test(queue, a_number_that_is_another_sockets)
 	somebody_comes();
 	queue = enter(other);
 	cr_expect(!queue_rejecting(&queue));
-	cr_expect_eq(turn_one_away(&queue, false), 0);
+	cr_expect_eq(reject_one(&queue, false), 0);
 }
 
 Test(queue, a_nonblocking_socket_is_emptied_within_bounds)
@@ -100,8 +100,8 @@ Test(queue, a_nonblocking_socket_is_emptied_within_bounds)
 	struct queue queue = enter(listening(SOCK_NONBLOCK));
 
 	for (int i = 1; i < QUEUE_MOST; i++)
-		cr_expect_eq(turn_one_away(&queue, true), 0, "%d", i);
-	cr_expect_eq(turn_one_away(&queue, false), ECONNABORTED);
+		cr_expect_eq(reject_one(&queue, true), 0, "%d", i);
+	cr_expect_eq(reject_one(&queue, false), ECONNABORTED);
 }
 
 Test(queue, the_timeout_counts_from_the_call, .timeout = 20)
@@ -112,16 +112,16 @@ Test(queue, the_timeout_counts_from_the_call, .timeout = 20)
 
 	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	queue = enter(listener);
-	cr_expect_eq(turn_one_away(&queue, false), EAGAIN, "nobody came in time");
+	cr_expect_eq(reject_one(&queue, false), EAGAIN, "nobody came in time");
 	somebody_comes();
-	cr_expect_eq(turn_one_away(&queue, false), EAGAIN, "the time is up");
+	cr_expect_eq(reject_one(&queue, false), EAGAIN, "the time is up");
 	queue = enter(listener);
 	queue.began = monotonic();
-	cr_expect_eq(turn_one_away(&queue, false), 0, "somebody is there in time");
+	cr_expect_eq(reject_one(&queue, false), 0, "somebody is there in time");
 	limit.tv_sec = 10000000; /* four months: more than poll takes */
 	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	cr_expect_eq(turn_one_away(&queue, false), 0);
+	cr_expect_eq(reject_one(&queue, false), 0);
 	limit.tv_sec = (time_t)10000000000; /* more than can be said in ns */
 	setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	cr_expect_eq(turn_one_away(&queue, false), 0);
+	cr_expect_eq(reject_one(&queue, false), 0);
 }

@@ -380,7 +380,8 @@ Test(record, long_values_crowd_nothing_out)
 		                   INT64_C(999999999999),
 		                   INT64_C(999999999999),
 		                   INT64_MAX / 2,
-		                   0 };
+		                   0,
+		                   false };
 
 	memset(big, '\n', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';

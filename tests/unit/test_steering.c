@@ -17,7 +17,7 @@ static int64_t now = NS_PER_S;
 static void start(void)
 {
 	make_folder();
-	shim_region = &region;
+	shim_use(&region, 0);
 	setenv("RETRYBUDGET_CONFIG", path, 1);
 	unsetenv("RETRYBUDGET");
 	unsetenv("RETRYBUDGET_LOG");
