@@ -29,6 +29,9 @@ Test(sim_sweep, values)
 	cr_expect_str_eq(joined("clients.rate=50"), "50/s");
 	cr_expect_str_eq(joined("clients.tries=1,3"), "1 3");
 	cr_expect_str_eq(joined("server.capacity=50"), "50/s");
+	cr_expect_str_eq(joined("server.db.capacity=50"), "50/s");
+	cr_expect_str_eq(joined("fleet.floor=10,20"), "10/s 20/s");
+	cr_expect_str_eq(joined("fleet.capacity=50"), "50", "tokens");
 	cr_expect_str_eq(joined("policy.capacity=50"), "50", "tokens");
 	cr_expect_str_eq(joined("strategy=bucket,window"), "bucket window");
 	cr_expect_str_eq(sweep.name, "strategy");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IPv4 addresses inside IPv6 ones: the one place that knows the form. */
+/* What of text is inline: IPv4 addresses inside IPv6 ones, letters and digits. */
 #include "sys/text.h"
 
 #include <arpa/inet.h>
@@ -27,4 +27,22 @@ Test(text, ipv4_in_its_mapped_form)
 		cr_assert_eq(inet_pton(AF_INET6, not_mapped[i], address), 1);
 		cr_assert_not(ip_is_v4(address), "%s", not_mapped[i]);
 	}
+}
+
+/* Whatever the locale says of bytes beyond. */
+Test(text, letters_and_digits_are_those_of_ascii)
+{
+	int changed = 0, digits = 0;
+
+	for (int c = -128; c < 256; c++) {
+		changed += lower(c) != (char)c;
+		digits += is_digit(c);
+	}
+	cr_expect_eq(changed, 26);
+	cr_expect_eq(digits, 10);
+	cr_expect_eq(lower('A'), 'a');
+	cr_expect_eq(lower('Z'), 'z');
+	cr_expect(is_digit('0') && is_digit('9') && is_upper('A') && is_upper('Z'));
+	cr_expect(begins("unix:/run", "unix:"));
+	cr_expect_not(begins("uni", "unix:"));
 }
