@@ -31,6 +31,7 @@ print(made, flush=True)
 sys.stdin.readline()
 """
 WAIT = 20  # seconds for anything that has to come
+WHEN_QUIET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/when-quiet")
 AGAIN = 2  # plays of a check that failed
 CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV, -signal.SIGSYS}
 checks = []
@@ -160,6 +161,7 @@ def settle(function, build):
     the machine busy. What it said at first is told all the same. A crash counts at once."""
     ended, why = play(function, build)
     if ended == "failed":
+        subprocess.run([WHEN_QUIET], check=True)
         again = [play(function, build) for _ in range(AGAIN)]
         if all(end == "passed" for end, _ in again):
             return "passed", f"but once not: {why}"

@@ -17,6 +17,14 @@ from server import HERE, Server, key
 OPTIONS = ["--bind", "10.77.0.1", "--protected-mode", "no", "--enable-debug-command", "local", "--enable-protected-configs",
            "local"]
 ADDRESS, REDIS, SERVICE, WEB = "10.77.0.1", 6379, 9000, 9465
+UNRULED = 9001  # nobody says a rule for it
+# Programs that try until they have been served: one ends with its answer, and one lives on, for of one that is served
+# at once the agent would see nothing.
+ENDS = ["perl", "-e", f"""
+use IO::Socket::INET;
+until ($s = IO::Socket::INET->new("{ADDRESS}:{SERVICE}") and print $s "GET / HTTP/1.0\\r\\n\\r\\n" and <$s>) {{ }}
+"""]
+LIVES_ON = [*ENDS[:2], ENDS[2] + "undef $s; sleep 600;"]
 WAIT = 30  # seconds for anything that has to come
 PREPARED = "RETRYBUDGET_TEST_NETWORK"
 SETTINGS = """
@@ -31,7 +39,7 @@ lease = {lease}
 LEASED = """
 [destination {label}]
 match = {match}
-base = 50ms
+base = {base}
 min = 0
 cap = {cap}
 probe = {probe}
@@ -55,6 +63,17 @@ def wait_for(what, truth, seconds=WAIT):
     while not truth():
         expect(time.monotonic() < until, "in vain:", what() if callable(what) else what)
         time.sleep(0.05)
+
+
+def may_hold_regions():
+    """Whether agents may open what programs have mapped, and read what those leave when they end."""
+    with open("/proc/self/maps") as maps:
+        first = "-".join(f"{int(end, 16):x}" for end in maps.readline().split()[0].split("-"))
+    try:
+        os.close(os.open(f"/proc/self/map_files/{first}", os.O_RDONLY))
+    except OSError:
+        return False
+    return True
 
 
 def enter_network():
@@ -171,6 +190,9 @@ class Host:
     def run(self, *words):
         subprocess.run(self.command(*words), check=True)
 
+    def output(self, *words):
+        return subprocess.run(self.command(*words), check=True, capture_output=True, text=True).stdout
+
     def start_agent(self, *before):
         with open(self.log, "a") as log:
             self.agent = subprocess.Popen(self.command(
@@ -206,17 +228,25 @@ class Host:
         wait_for(lambda: f"{self.name}: none of {words}: {self.get('/fleet')}",
                  lambda: self.value("state", of) in words.split("|"), seconds)
 
-    def server_is(self, words, seconds=WAIT):
-        """Told at /fleet, in the metrics and in the log."""
-        self.await_state(words, "server=", seconds)
-        metrics = self.get("/metrics")
-        expect(any(f'state="{word}"}} 1\n' in metrics for word in words.split("|")), "no metric says", words)
+    def is_told(self, words, of, metric, record, seconds=WAIT):
+        """At /fleet, in the metrics and in the log. What ends by itself may be over when the metrics are asked."""
+        self.await_state(words, of, seconds)
+        states = words.split("|")
+        wait_for(f"no metric says {words}", lambda: any(f'{metric},state="{word}"}} 1\n' in self.get("/metrics")
+                                                        for word in states), seconds)
         with open(self.log) as log:
             told = log.read()
-        expect(any(f"state={word} " in told for word in words.split("|")), "no record says", words)
+        expect(any(re.search(rf"event={record} state={word} ", told) for word in states), "no record says", words)
+
+    def server_is(self, words):
+        self.is_told(words, "server=", f'fleet_server_state{{server="{ADDRESS}:{REDIS}"', r"fleet-server server=\S+")
+
+    def label_is(self, word, label="service"):
+        self.is_told(word, f"label={label}", f'fleet_label_state{{policy="{label}"', f"fleet-label label={label}")
 
     def close(self):
         os.kill(self.first, signal.SIGKILL)  # and with it all that is in there
+        subprocess.run(["ip", "link", "delete", f"to-{self.name}"], stderr=subprocess.DEVNULL, check=False)
         for process in [self.holder, *([self.agent] if self.agent else [])]:
             process.wait()
         for program in self.programs:
@@ -236,11 +266,11 @@ class Fleet:
         secret = os.path.join(self.folder, "password")
         with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             file.write("right\n")
-        chosen = dict(sync="1s", lease="8s", cap="200ms", probe="10s", reserve="0.001/s", n_max=1000)
+        chosen = dict(sync="1s", lease="8s", base="50ms", cap="200ms", probe="10s", reserve="0.001/s", n_max=1000)
         chosen.update(settings)
         with open(self.ini, "w") as file:
             file.write(SETTINGS.format(redis=f"{ADDRESS}:{REDIS}", password=secret, **chosen))
-            for label, port in (("service", SERVICE), ("itself", REDIS)):
+            for label, port in (("service", SERVICE), ("itself", REDIS), ("unruled", UNRULED)):
                 file.write(LEASED.format(label=label, match=f"{ADDRESS}:{port}", **chosen))
         self.hosts = [Host(self, i + 1) for i in range(count)]
 
@@ -262,15 +292,27 @@ class Fleet:
         subprocess.run(["nft", "flush", "ruleset"], check=False)
 
 
-def play(checks, make):
-    """Each is a function that is given the fleet, and may return what it saw. Returns the exit status."""
+def renewed(fleet, make, scene):
+    """Another one in the place of one that a check has left as nobody knows."""
+    try:
+        fleet.close()
+    except Exception as broken:  # whatever is not there any more
+        print(f"the fleet before: {broken}", flush=True)
+    fleet = make()
+    scene(fleet)
+    return fleet
+
+
+def play(checks, make, scene=None):
+    """Each is a function that is given the fleet, and may return what it saw. After one that fails the next has a fleet
+    of its own, if there is a scene, which is to be played first. Returns the exit status."""
     why = enter_network()
     if why:
         print(f"{why}\n0 passed, 0 failed, {len(checks)} skipped")
         return 0
     fleet, failed, skipped = make(), 0, 0
     try:
-        for check in checks:
+        for at, check in enumerate(checks):
             try:
                 seen = check(fleet)
                 is_skipped = bool(seen) and seen.startswith("not done")
@@ -280,6 +322,8 @@ def play(checks, make):
             except Exception as broken:  # Redis's, too: the others go on
                 failed += 1
                 print(f"{check.__name__:50} FAILED: {broken}", flush=True)
+                if scene and at + 1 < len(checks):
+                    fleet = renewed(fleet, make, scene)
     finally:
         fleet.close()
     print(f"{len(checks) - failed - skipped} passed, {failed} failed, {skipped} skipped")

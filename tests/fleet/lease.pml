@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The protocol of leases (shim/tool/ledger.h, holder.h) for spin: two hosts and a ledger, of which any
+ * The protocol of leases (shim/tool/ledger.h, tool/holder.h) for spin: two hosts and a ledger, of which any
  * request and answer is lost, comes twice, late or in another order; hosts die and come again; the
  * ledger forgets all, or goes back to what it knew before. A lease lasts LIFE ticks of time.
  *
  * Checked in every state: what is free, held and granted on its way is never more than CAPACITY. It
- * grows by time alone, so that no window of time sees more than CAPACITY and what time adds. And from
- * every state on, when the faults end: all that anybody held comes back, and who asks gets some.
+ * grows by time, so that no window of time sees more than CAPACITY and what time adds; and by two for
+ * each attempt that was answered (the code: by five quarters), and these are gone, spent or not, a
+ * lease's life after the ledger heard of it. And from every state on, when the faults end: all that anybody held comes back, and who asks gets some.
  *
  * tests/fleet/specified runs this, and the broken variants, of which each has to be found.
  */
 #define HOSTS    2
 #define CAPACITY 2
 #define LIFE     2
+
+#ifndef FAULTS
+#define FAULTS 1 /* deaths, and losses of the ledger */
+#endif
 
 #ifdef EARLY /* broken: the ledger forgets a lease before its host does */
 #define KEPT 1
@@ -31,11 +36,13 @@
 
 /* Of a host. What it holds is void when left is 0. */
 byte life[HOSTS], number[HOSTS], held[HOSTS], left[HOSTS];
+byte part[HOSTS], part_left[HOSTS]; /* of what it holds, earned by answers: renewed by nothing */
+byte won[HOSTS];    /* answered since its last request */
 bool waits[HOSTS];  /* for the answer to its last request */
 byte since[HOSTS];  /* ticks since it asked, up to LIFE */
 
 /* Of the ledger: what is free, what may be held by the age of its word, and what it knows of hosts. */
-byte free, learning;
+byte free, learning, earned;
 byte out[LIFE];
 byte k_life[HOSTS], k_number[HOSTS], k_out[HOSTS], k_age[HOSTS];
 
@@ -44,31 +51,47 @@ bool b_is;
 byte b_free, b_out[LIFE], b_life[HOSTS], b_number[HOSTS], b_k_out[HOSTS], b_age[HOSTS];
 
 /* On their way. */
-chan requests = [2] of { byte, byte, byte, byte, byte }; /* host, life, number, held, back */
-chan answers = [1] of { byte, byte, byte, byte };         /* host, life, number, granted */
+chan requests = [2] of { byte, byte, byte, byte, byte, byte }; /* host, life, number, held, back, won */
+chan answers = [1] of { byte, byte, byte, byte, byte };   /* host, life, number, granted, of it earned */
 byte granted; /* in the answer on its way, 0 if none will be taken */
 
 /* What may still happen. */
-byte ticks = TICKS, asks = ASKS, deaths = 1, losses = 1, losing = LOSING;
+byte ticks = TICKS, asks = ASKS, deaths = FAULTS, losses = FAULTS, losing = LOSING, wins = WINS;
 
-#define VOID(h) held[h] = (left[h] == 0 -> 0 : held[h])
+/* What the true answers may have added, by the age of the request that told them; answers that none
+ * has told. */
+byte more[LIFE], untold[HOSTS];
+
+#define LEAST(x, y) (x < y -> x : y)
+#define VOID(h) held[h] = (left[h] == 0 -> 0 : (part_left[h] == 0 -> held[h] - part[h] : held[h])); \
+	part[h] = (left[h] == 0 || part_left[h] == 0 -> 0 : part[h])
+#ifdef PATIENT /* for traces by chance, of which few would hear an answer otherwise */
+#define MAY_ASK(h) (!waits[h] || since[h] > 0)
+#define MAY_TICK (empty(requests) && empty(answers))
+#else
+#define MAY_ASK(h) true
+#define MAY_TICK true
+#endif
 #define TAKES(h, l, n) (waits[h] && life[h] == l && number[h] == n && since[h] < LIFE)
-#define SOUND assert(free + held[0] + held[1] + granted <= CAPACITY)
+#define SOUND assert(free + earned + held[0] + held[1] + granted <= CAPACITY + more[0] + more[1])
 
-byte h, l, n, a, b, sum, give;
+byte h, l, n, a, b, w, sum, give;
 
 inline tick()
 {
 	printf("TRACE tick\n");
 	for (h : 0 .. HOSTS - 1) {
 		left[h] = (left[h] > 0 -> left[h] - 1 : 0);
+#ifndef RENEWED /* broken: what answers earned lasts as long as the lease */
+		part_left[h] = (part_left[h] > 0 -> part_left[h] - 1 : 0);
+#endif
 		VOID(h);
 		since[h] = (since[h] < LIFE -> since[h] + 1 : LIFE);
 		k_age[h] = (k_age[h] < LIFE -> k_age[h] + 1 : LIFE);
 		b_age[h] = (b_age[h] < LIFE -> b_age[h] + 1 : LIFE)
 	}
 	if
-	:: answers ? [h, l, n, a] -> answers ? <h, l, n, a>; granted = (TAKES(h, l, n) -> a : 0)
+	:: answers ? [h, l, n, a, w] -> answers ? <h, l, n, a, w>; granted = (TAKES(h, l, n) -> a : 0)
 	:: else
 	fi;
 	/* The ledger in service does this in the other order, and a quarter of a life later: this is as
@@ -78,17 +101,32 @@ inline tick()
 	out[0] = 0;
 	b_out[1] = b_out[0];
 	b_out[0] = 0;
+	more[1] = more[0];
+	more[0] = 0;
+#ifndef KEPT_EARNED /* broken: what answers earned lies there until somebody wants it */
+	earned = 0;
+#endif
 	if
 	:: learning == 0 && free + out[1] < CAPACITY -> free++
 	:: else
 	fi;
-	h = 0; l = 0; n = 0; a = 0; sum = 0
+	h = 0; l = 0; n = 0; a = 0; w = 0; sum = 0
 }
 
 inline spend(i)
 {
 	held[i]--;
+	part[i] = LEAST(part[i], held[i]);
 	printf("TRACE spend %d\n", i)
+}
+
+inline win(i)
+{
+	spend(i);
+	printf("TRACE win %d\n", i);
+	wins--;
+	won[i]++;
+	untold[i]++
 }
 
 inline ask(i, gives)
@@ -99,16 +137,20 @@ inline ask(i, gives)
 	b = (gives && held[i] > 0 -> 1 : 0);
 	granted = 0;
 	printf("TRACE ask %d %d\n", i, b);
-	requests ! i, life[i], number[i], held[i] - b, b;
+	requests ! i, life[i], number[i], held[i] - b, b, won[i];
+#ifndef AGAIN /* broken: told in each request until one is answered */
+	won[i] = 0;
+#endif
 #ifndef GREEDY /* broken: what is given back is kept */
 	held[i] = held[i] - b;
+	part[i] = LEAST(part[i], held[i]);
 #endif
 	b = 0
 }
 
 inline serve()
 {
-	requests ? h, l, n, a, b;
+	requests ? h, l, n, a, b, w;
 	printf("TRACE serve %d %d %d\n", h, l, n);
 	if
 	:: k_life[h] == l + 1 && n <= k_number[h] ->
@@ -120,7 +162,14 @@ inline serve()
 		:: k_life[h] == l + 1 && k_age[h] < KEPT ->
 			out[k_age[h]] = (out[k_age[h]] > k_out[h] -> out[k_age[h]] - k_out[h] : 0);
 			b = (k_out[h] < a + b -> (k_out[h] < a -> 0 : k_out[h] - a) : b);
-			free = (learning == 0 -> free + b : free)
+			free = (learning == 0 -> free + b : free);
+			if
+			:: learning == 0 ->
+				earned = earned + 2 * w;
+				more[0] = more[0] + 2 * LEAST(w, untold[h]);
+				untold[h] = untold[h] - LEAST(w, untold[h])
+			:: else
+			fi
 		:: else
 		fi;
 		out[0] = out[0] + a;
@@ -132,6 +181,13 @@ inline serve()
 		:: true
 		fi;
 		free = free - give;
+		w = (learning > 0 -> 0 : earned);
+		if
+		:: w > 1 -> w = 1
+		:: true
+		fi;
+		earned = earned - w;
+		give = give + w;
 #ifndef UNCOUNTED /* broken: a grant is not counted until its host says that it holds it */
 		out[0] = out[0] + give;
 		k_out[h] = a + give;
@@ -142,16 +198,16 @@ inline serve()
 		k_number[h] = n;
 		k_age[h] = 0;
 		if
-		:: nfull(answers) -> answers ! h, l, n, give; granted = (TAKES(h, l, n) -> give : 0)
+		:: nfull(answers) -> answers ! h, l, n, give, w; granted = (TAKES(h, l, n) -> give : 0)
 		:: full(answers)
 		fi
 	fi;
-	h = 0; l = 0; n = 0; a = 0; b = 0; sum = 0; give = 0
+	h = 0; l = 0; n = 0; a = 0; b = 0; w = 0; sum = 0; give = 0
 }
 
 inline hear()
 {
-	answers ? h, l, n, a;
+	answers ? h, l, n, a, w;
 	if
 #ifdef LATE /* broken: any answer is taken */
 	:: true ->
@@ -164,13 +220,18 @@ inline hear()
 #else
 		left[h] = LIFE - since[h];
 #endif
+		part_left[h] = (w > 0 -> (part[h] > 0 -> LEAST(part_left[h], LIFE - since[h]) : LIFE - since[h]) : part_left[h]);
+		part[h] = part[h] + w;
 		VOID(h);
-		waits[h] = false
+		waits[h] = false;
+#ifdef AGAIN
+		won[h] = 0
+#endif
 	:: else
 	fi;
 	granted = 0;
 	printf("TRACE hear %d %d %d\n", h, l, n);
-	h = 0; l = 0; n = 0; a = 0
+	h = 0; l = 0; n = 0; a = 0; w = 0
 }
 
 inline die(i)
@@ -180,9 +241,12 @@ inline die(i)
 	number[i] = 0;
 	held[i] = 0;
 	left[i] = 0;
+	part[i] = 0;
+	part_left[i] = 0;
+	won[i] = 0;
 	waits[i] = false;
 	if
-	:: answers ? [eval(i), l, n, a] -> granted = 0
+	:: answers ? [eval(i), l, n, a, w] -> granted = 0
 	:: else
 	fi
 }
@@ -197,6 +261,7 @@ inline lose_all()
 	}
 	h = 0;
 	free = (LEARN > 0 -> 0 : CAPACITY);
+	earned = 0;
 	learning = LEARN
 }
 
@@ -219,6 +284,7 @@ inline go_back()
 	}
 	h = 0;
 	free = (LEARN > 0 -> 0 : b_free);
+	earned = 0;
 	learning = LEARN
 }
 
@@ -226,11 +292,11 @@ inline go_back()
 inline recover()
 {
 	do
-	:: nempty(requests) -> requests ? h, l, n, a, b
-	:: nempty(answers) -> answers ? h, l, n, a
+	:: nempty(requests) -> requests ? h, l, n, a, b, w
+	:: nempty(answers) -> answers ? h, l, n, a, w
 	:: empty(requests) && empty(answers) -> break
 	od;
-	h = 0; l = 0; n = 0; a = 0; b = 0; granted = 0;
+	h = 0; l = 0; n = 0; a = 0; b = 0; w = 0; granted = 0;
 	for (give : 0 .. LIFE + LEARN + CAPACITY) {
 		tick()
 	}
@@ -244,27 +310,29 @@ inline recover()
 init {
 	free = CAPACITY;
 	do
-	:: atomic { ticks > 0 -> ticks--; tick(); SOUND }
+	:: atomic { ticks > 0 && MAY_TICK -> ticks--; tick(); SOUND }
 	:: atomic { held[0] > 0 -> spend(0); SOUND }
 	:: atomic { held[1] > 0 -> spend(1); SOUND }
-	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(0, true); SOUND }
-	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(0, false); SOUND }
-	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(1, true); SOUND }
-	:: atomic { asks > 0 && nfull(requests) -> asks--; ask(1, false); SOUND }
+	:: atomic { wins > 0 && held[0] > 0 -> win(0); SOUND }
+	:: atomic { wins > 0 && held[1] > 0 -> win(1); SOUND }
+	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, true); SOUND }
+	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, false); SOUND }
+	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(1) -> asks--; ask(1, true); SOUND }
+	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(1) -> asks--; ask(1, false); SOUND }
 	:: atomic { nempty(requests) -> serve(); SOUND }
 	:: atomic { nempty(answers) -> hear(); SOUND }
 	:: atomic { losing > 0 && nempty(requests) -> losing--; /* one that stays comes twice */
-		requests ? h, l, n, a, b;
+		requests ? h, l, n, a, b, w;
 		if
 		:: printf("TRACE lost %d %d %d\n", h, l, n)
-		:: empty(requests) -> requests ! h, l, n, a, b; requests ! h, l, n, a, b;
+		:: empty(requests) -> requests ! h, l, n, a, b, w; requests ! h, l, n, a, b, w;
 			printf("TRACE twice %d %d %d\n", h, l, n)
 		fi;
-		h = 0; l = 0; n = 0; a = 0; b = 0 }
-	:: atomic { losing > 0 && nempty(answers) -> losing--; answers ? h, l, n, a; granted = 0;
-		printf("TRACE unheard %d %d %d\n", h, l, n); h = 0; l = 0; n = 0; a = 0 }
+		h = 0; l = 0; n = 0; a = 0; b = 0; w = 0 }
+	:: atomic { losing > 0 && nempty(answers) -> losing--; answers ? h, l, n, a, w; granted = 0;
+		printf("TRACE unheard %d %d %d\n", h, l, n); h = 0; l = 0; n = 0; a = 0; w = 0 }
 	:: atomic { len(requests) == 2 -> /* the second comes first */
-		requests ? h, l, n, a, b; requests ! h, l, n, a, b; h = 0; l = 0; n = 0; a = 0; b = 0 }
+		requests ? h, l, n, a, b, w; requests ! h, l, n, a, b, w; h = 0; l = 0; n = 0; a = 0; b = 0; w = 0 }
 	:: atomic { deaths > 0 -> deaths--; die(0); SOUND }
 	:: atomic { deaths > 0 -> deaths--; die(1); SOUND }
 #ifndef BACK

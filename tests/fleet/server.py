@@ -75,10 +75,10 @@ class Server:
         return self.client.execute_command("FCALL", f"retrybudget_1_{function}", len(keys), *keys, *args)
 
     def sync(self, host, asks, client=None):
-        """asks: of each label 14 numbers. Returns the numbers of each answer."""
+        """asks: of each label 16 numbers. Returns the numbers of each answer."""
         answers = (client or self.client).execute_command(
             "FCALL", "retrybudget_1_sync", len(asks) + 1, host_key(host), *map(key, asks),
-            *(struct.pack("<14d", *ask) for ask in asks.values()))
+            *(struct.pack("<16d", *ask) for ask in asks.values()))
         return [numbers(answer) for answer in answers]
 
     def kill(self):
