@@ -3,6 +3,7 @@
 #include "agent/totals.c"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdio.h>
 
 static struct totals totals;
@@ -99,7 +100,30 @@ Test(totals, a_process_that_ends_leaves_what_it_counted)
 	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), 11);
 	cr_expect_eq(totals.series[1].processes, 1);
+	for (int i = 0; i < MISSED; i++) {
+		totals_begin(&totals);
+		read_once(2, 4);
+		totals_finish(&totals, 0);
+	}
+	cr_expect_eq(attempts_of(1), 11);
 	cr_expect_eq(totals.last_count, 1, "the other is forgotten");
+}
+
+/* The agent had no descriptor left to open it with, say. */
+Test(totals, a_process_that_was_not_readable_for_a_while_counts_once)
+{
+	totals_begin(&totals);
+	read_once(1, 1000);
+	totals_finish(&totals, 0);
+	for (int i = 0; i < MISSED; i++) {
+		totals_begin(&totals);
+		totals_finish(&totals, 0);
+		cr_expect_eq(totals.series[1].processes, 0);
+	}
+	totals_begin(&totals);
+	read_once(1, 1007);
+	totals_finish(&totals, 0);
+	cr_expect_eq(attempts_of(1), 1007);
 }
 
 Test(totals, a_slot_that_was_taken_anew_begins_anew)
@@ -119,6 +143,63 @@ Test(totals, a_slot_that_was_taken_anew_begins_anew)
 	read_once(1, INT64_MAX);
 	totals_finish(&totals, 0);
 	cr_expect_eq(attempts_of(1), INT64_MAX, "and runs over nowhere");
+}
+
+/* A process ends while it is read, and another of its family answers for the region. */
+Test(totals, what_is_read_twice_in_a_round_counts_once)
+{
+	one.budget.bucket.holding = INT64_C(10000) << 32 | 4000;
+	for (int64_t attempts = 5; attempts <= 10; attempts += 5) {
+		totals_begin(&totals);
+		read_once(1, attempts);
+		read_once(1, attempts + 1);
+		totals_finish(&totals, 0);
+		cr_expect_eq(attempts_of(1), attempts + 1);
+		cr_expect_eq(totals.series[1].processes, 1);
+		cr_expect_eq(totals.series[1].tokens, 4000);
+	}
+}
+
+/* Any of its counters may begin or end to be 0, in any order. */
+Test(totals, every_counter_is_kept_by_itself)
+{
+	cell64 *counters = (cell64 *)&one.tally;
+	int64_t sums[TOTALS_VALUES] = { 0 }, before[TOTALS_VALUES] = { 0 };
+
+	srand(1);
+	for (int round = 0; round < 200; round++) {
+		totals_begin(&totals);
+		for (size_t i = 0; i < TOTALS_VALUES; i++) {
+			int64_t value = rand() % 3 ? 0 : rand() % 100;
+
+			counters[i] = value;
+			sums[i] += value >= before[i] ? value - before[i] : value;
+			before[i] = value;
+		}
+		totals_add(&totals, 1, 7, "app", &one);
+		totals_finish(&totals, 0);
+		for (size_t i = 0; i < TOTALS_VALUES; i++)
+			cr_assert_eq(totals.series[1].values[i], sums[i], "%zu of round %d", i,
+			             round);
+	}
+}
+
+/* Of a share there may be 131,072. */
+Test(totals, a_destination_takes_little_memory)
+{
+	size_t sum = 0;
+
+	one.tally.attempts = one.tally.failed[0] = one.tally.refused = 3;
+	totals_begin(&totals);
+	for (unsigned int slot = 0; slot < 10000; slot++)
+		totals_add(&totals, 1, slot, "app", &one);
+	totals_finish(&totals, 0);
+	for (size_t i = 0; i < totals.last_room; i++)
+		if (totals.last[i].values)
+			sum += malloc_usable_size(totals.last[i].values);
+	sum += totals.last_room * sizeof(*totals.last);
+	cr_expect_eq(totals.last_count, 10000);
+	cr_expect_lt(sum, 10000 * 200, "%zu bytes", sum);
 }
 
 Test(totals, what_finds_no_place_is_other)
@@ -153,8 +234,10 @@ Test(totals, many_regions_are_kept_apart)
 	}
 	cr_expect_eq(attempts_of(1), 9000);
 	cr_expect_eq(totals.series[1].processes, 3000);
-	totals_begin(&totals);
-	totals_finish(&totals, 0);
+	for (int i = 0; i <= MISSED; i++) {
+		totals_begin(&totals);
+		totals_finish(&totals, 0);
+	}
 	cr_expect_eq(totals.last_count, 0);
 	cr_expect_eq(attempts_of(1), 9000);
 }
