@@ -104,8 +104,9 @@ $(OTHER_LAYOUT): $(B)/later/include/region/region.h $(HOOK_OBJS) $(ROOM_OBJS)
 	@touch $@
 # A daemon without a server: what of the daemon is on this side of it.
 LENDER := $(B)/agent/lender
-$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/demand_cells agent/host_demand agent/last_look \
-	   agent/lending agent/sightings tool/chunk_file tool/family tool/maps tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
+$(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/demand_cells agent/demand_wants \
+	   agent/host_demand agent/last_look agent/lending agent/sightings tool/chunk_file tool/family tool/maps \
+	   tool/processes tool/region_file tool/snapshot) $(ROOM_OBJS) Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter %.c %.o,$^) $(INIH)

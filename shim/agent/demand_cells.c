@@ -50,11 +50,19 @@ struct demand_cell *demand_cell_before(const struct demand *demand, const struct
 	return place ? &demand->before[place - 1] : NULL;
 }
 
-bool demand_cells_turn(struct demand *demand)
+static void swap(struct demand *demand)
 {
 	struct demand_cell *cells = demand->before;
 	size_t room = demand->before_room;
 
+	demand->before = demand->cells;
+	demand->before_room = demand->cell_room;
+	demand->cells = cells;
+	demand->cell_room = room;
+}
+
+bool demand_cells_turn(struct demand *demand)
+{
 	while (demand->place_room < 2 * demand->cell_count) {
 		uint32_t *places = calloc(2 * demand->place_room, sizeof(*places));
 
@@ -64,16 +72,23 @@ bool demand_cells_turn(struct demand *demand)
 		demand->places = places;
 		demand->place_room *= 2;
 	}
-	demand->before = demand->cells;
+	swap(demand);
 	demand->before_count = demand->cell_count;
-	demand->before_room = demand->cell_room;
-	demand->cells = cells;
 	demand->cell_count = 0;
-	demand->cell_room = room;
 	memset(demand->places, 0, demand->place_room * sizeof(*demand->places));
 	for (size_t i = 0; i < demand->before_count; i++)
 		*place_of(demand, &demand->before[i]) = (uint32_t)i + 1;
 	return true;
+}
+
+void demand_cells_turn_back(struct demand *demand)
+{
+	swap(demand);
+	demand->cell_count = demand->before_count;
+	demand->before_count = 0;
+	memset(demand->places, 0, demand->place_room * sizeof(*demand->places));
+	for (size_t i = 0; i < demand->cell_count; i++)
+		demand->cells[i].is_found = false;
 }
 
 struct demand_cell *demand_cell_add(struct demand *demand)

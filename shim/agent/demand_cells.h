@@ -12,6 +12,9 @@ void demand_cells_end(struct demand *demand);
 /* What was found becomes what was before. False: no memory. */
 bool demand_cells_turn(struct demand *demand);
 
+/* The round has failed: what was before is what was found last, again. */
+void demand_cells_turn_back(struct demand *demand);
+
 /* One more of this round, all zeroes. Those that it gave out before may move. NULL: no memory. */
 struct demand_cell *demand_cell_add(struct demand *demand);
 

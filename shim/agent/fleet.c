@@ -39,7 +39,7 @@ static void tend(struct fleet_label *label, int64_t now)
 	seen = (struct asker_seen) { demand->wanted, demand->waiting,   demand->spent,
 		                     demand->probed, demand->successes, demand->failures,
 		                     demand->won,    demand->lost,      demand->success_at };
-	if (label->fleet->rounds == 1)
+	if (label->fleet->demand.turn == 1)
 		holder_adopt(&label->asker.holder, demand->held, demand->held_probes,
 		             now + ADOPTED);
 	label->spent += demand->spent;

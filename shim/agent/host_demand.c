@@ -3,15 +3,13 @@
 #include "agent/host_demand.h"
 
 #include "agent/demand_cells.h"
+#include "agent/demand_wants.h"
 #include "sys/real.h"
 #include "tool/family.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The stack is our own here, unlike in the shim. */
-#pragma GCC diagnostic ignored "-Wframe-larger-than="
 
 #define ABSENT_MOST 65536 /* cells: with so many none is remembered that is away */
 
@@ -278,43 +276,23 @@ static void part_from(struct visit *visit, const struct demand_cell *before)
 	kept->is_waiting = kept->in_use = kept->is_found = false;
 }
 
-/* What a label's cells want together, each user's part capped. Of more users than there is room
- * for, the last part is that of all the others. */
-static void sum_wants(struct demand *demand, uint32_t label, int64_t time)
+static bool read_all(struct visit *visit)
 {
-	enum { USERS = 64 };
-	struct demand_label *sums = &demand->labels[label];
-	struct {
-		uid_t user;
-		int64_t wants;
-	} users[USERS];
-	size_t count = 0;
+	static const struct family_reader reader = { is_leased, add_family };
+	size_t unreadable = 0;
 
-	for (size_t i = 0; i < demand->cell_count; i++) {
-		const struct demand_cell *cell = &demand->cells[i];
-		size_t at = 0;
-
-		if (cell->label != label || cell->wants == 0)
-			continue;
-		while (at < count && at < USERS - 1 && users[at].user != cell->user)
-			at++;
-		if (at == count) {
-			users[count].user = cell->user;
-			users[count++].wants = 0;
-		}
-		users[at].wants =
-		    lesser(users[at].wants + cell->wants, demand_most(DEMAND_USER_MOST, time));
-	}
-	for (size_t i = 0; i < count; i++)
-		sums->wanted += users[i].wants;
-	sums->wanted = lesser(sums->wanted, demand_most(DEMAND_HOST_MOST, time));
+	visit->demand->unreadable = 0;
+	if (!families_read(&reader, visit, &unreadable))
+		return false;
+	visit->demand->unreadable += unreadable;
+	if (visit->failed)
+		errno = ENOMEM;
+	return !visit->failed;
 }
 
 bool demand_round(struct demand *demand, int64_t now)
 {
-	static const struct family_reader reader = { is_leased, add_family };
 	struct visit visit = { .demand = demand, .boot = now, .mono = monotonic() };
-	size_t unreadable = 0;
 
 	visit.time = demand->looked_at > 0 ? greater(now - demand->looked_at, NS_PER_S) : NS_PER_S;
 	if (!demand_cells_turn(demand)) {
@@ -327,21 +305,18 @@ bool demand_round(struct demand *demand, int64_t now)
 		memcpy(empty.label, demand->labels[i].label, sizeof(empty.label));
 		demand->labels[i] = empty;
 	}
-	demand->unreadable = 0;
 	sightings_turn(&demand->sightings);
-	if (!families_read(&reader, &visit, &unreadable))
-		return false;
-	if (visit.failed) {
-		errno = ENOMEM;
+	if (!read_all(&visit)) {
+		demand_cells_turn_back(demand);
+		sightings_turn_back(&demand->sightings);
 		return false;
 	}
-	demand->unreadable += unreadable;
 	for (size_t i = 0; i < demand->before_count; i++)
 		if (!demand->before[i].is_found)
 			part_from(&visit, &demand->before[i]);
 	last_look_turn(&demand->last_look);
 	for (uint32_t i = 0; i < demand->label_count; i++)
-		sum_wants(demand, i, visit.time);
+		demand_sum_wants(demand, i, visit.time);
 	demand->looked_at = now;
 	demand->turn++;
 	return true;

@@ -77,7 +77,8 @@ bool demand_start(struct demand *demand, const struct config *config);
 void demand_end(struct demand *demand);
 
 /* One round over all regions; then labels[] says what they want. now: ns, CLOCK_BOOTTIME. False
- * with errno: /proc cannot be read, or there is no memory; nothing is then known to be wanted. */
+ * with errno: /proc cannot be read, or there is no memory; nothing is then known to be wanted, and
+ * the next round counts from the last that did not fail. */
 bool demand_round(struct demand *demand, int64_t now);
 
 /* What a label wants; NULL: none of that name draws on the fleet. */

@@ -2,6 +2,18 @@
 /* Only to be read: what is left there is spent by nobody, and lent to nobody. */
 #include "agent/last_look.h"
 
+#include <sys/resource.h>
+
+/* Others need descriptors too. */
+static size_t room(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return 0;
+	return limit.rlim_cur / 2 < LAST_LOOKS ? (size_t)limit.rlim_cur / 2 : LAST_LOOKS;
+}
+
 void last_look_keep(struct last_look *last, uint64_t region, const struct process *process,
                     const struct mapping *mapping)
 {
@@ -12,7 +24,7 @@ void last_look_keep(struct last_look *last, uint64_t region, const struct proces
 			last->list[i].is_kept = true;
 			return;
 		}
-	if (last->count == LAST_LOOKS ||
+	if (last->count >= room() ||
 	    region_file_open(process, mapping, false, &file) != SNAPSHOT_GOOD)
 		return;
 	if (file.fd < 0) { /* by address: that ends with the process */

@@ -10,7 +10,7 @@
 
 #include "tool/region_file.h"
 
-#define LAST_LOOKS 512 /* descriptors: half of what a daemon may have open by default */
+#define LAST_LOOKS 512 /* descriptors, at most: never more than half of what it may have open */
 
 struct last_look {
 	struct {
@@ -21,7 +21,7 @@ struct last_look {
 	size_t count;
 };
 
-/* Holds it until the next round at least. */
+/* Holds it until the next round at least, if there is room. */
 void last_look_keep(struct last_look *last, uint64_t region, const struct process *process,
                     const struct mapping *mapping);
 

@@ -30,6 +30,20 @@ void sightings_turn(struct sightings *sightings)
 		qsort(sightings->before, sightings->before_count, sizeof(*list), compare);
 }
 
+void sightings_turn_back(struct sightings *sightings)
+{
+	uint64_t *list = sightings->now;
+	size_t room = sightings->room;
+
+	sightings->now = sightings->before;
+	sightings->count = sightings->before_count;
+	sightings->room = sightings->before_room;
+	sightings->is_partial = sightings->was_partial;
+	sightings->before = list;
+	sightings->before_count = 0;
+	sightings->before_room = room;
+}
+
 void sightings_add(struct sightings *sightings, uint64_t hash)
 {
 	if (sightings->count == sightings->room) {

@@ -17,6 +17,9 @@ struct sightings {
 /* A round begins: what was seen becomes what was before. */
 void sightings_turn(struct sightings *sightings);
 
+/* It has failed: what was before is what was seen last, again. */
+void sightings_turn_back(struct sightings *sightings);
+
 void sightings_add(struct sightings *sightings, uint64_t hash);
 
 /* True if it was there, or that is not known. */
