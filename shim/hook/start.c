@@ -103,6 +103,7 @@ static void start(void)
 	report_settings(&config->log, shim_region);
 	tls_start();
 	forks_prepare();
+	shim_place_children();
 	if (!secure)
 		inject_prepare();
 	if (!knows_forks)

@@ -194,8 +194,7 @@ struct chunk {
 	struct destination destinations[REGION_CHUNK];
 };
 
-/* Of those who share a region each program counts what all do in one of these, as do its forked
- * children. */
+/* Of those who share a region each process counts what all do in one of these. */
 struct tally_place {
 	struct tally tally;
 } __attribute__((aligned(REGION_LINE)));
@@ -270,14 +269,13 @@ static inline void region_begin(struct region *region, int64_t nonce)
 struct region *region_open_in(const char *base, enum scope scope, const char *share,
                               const char **why);
 
-/* Where a process counts what all do: alone, in the region's first tally. Many processes that
- * shared it would wait for its lines at each attempt. */
-static inline struct tally *region_tally(struct region *region, int32_t process)
+/* One of the places where processes count what all do. Many that had the same would wait for its
+ * lines at each attempt. */
+static inline struct tally *region_tally(struct region *region, int64_t place)
 {
-	unsigned int place = (unsigned int)process % REGION_TALLIES;
+	uint64_t at = (uint64_t)place % REGION_TALLIES;
 
-	return LOAD(region->nonce) == 0 || place == 0 ? &region->tally
-	                                              : &region->tallies[place - 1].tally;
+	return at == 0 ? &region->tally : &region->tallies[at - 1].tally;
 }
 
 /* Adds what one of them has counted. */

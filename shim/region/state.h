@@ -19,11 +19,11 @@ extern HIDDEN struct region *shim_region; /* not NULL once READY, as what follow
 extern HIDDEN struct tally *shim_tally;   /* in it: where this process counts what all do */
 extern const char *shim_scope_note;       /* why the shared region could not be had, or NULL */
 
-static inline void shim_use(struct region *region, int32_t process)
-{
-	shim_region = region;
-	shim_tally = region_tally(region, process);
-}
+/* Which region all is counted in, and by which process. */
+void shim_use(struct region *region, int32_t process);
+
+/* From now on each forked child counts in another place than its parent. From the constructor. */
+void shim_place_children(void);
 
 static inline bool shim_ready(void)
 {

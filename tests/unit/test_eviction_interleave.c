@@ -7,9 +7,11 @@
 
 /* Beside the destinations that the other tests are linked with. */
 #define shim_region                stepped_region
+#define shim_place_children        stepped_place_children
 #define shim_scope_note            stepped_scope_note
 #define shim_state                 stepped_state
 #define shim_tally                 stepped_tally
+#define shim_use                   stepped_use
 #define destination_of             stepped_of
 #define destination_of_lookup      stepped_of_lookup
 #define destination_asks_datagrams stepped_asks_datagrams

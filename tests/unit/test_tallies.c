@@ -4,6 +4,9 @@
 #include "region/counters.h"
 #include "track_fixture.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* A refusal writes what is unanswered, in two; the budget; what no record has told; the counters of
  * the destination, and that of the rule; now and then the bucket of all. An answer writes less. */
 #define LINES_MOST 7
@@ -21,20 +24,47 @@ Test(tallies, each_who_shares_a_region_has_a_place_of_its_own)
 	static struct region region;
 	struct tally sum;
 
-	cr_expect_eq(region_tally(&region, 7), &region.tally, "nobody else is there");
-	STORE(region.nonce, 1);
-	for (int32_t process = 0; process < REGION_TALLIES; process++) {
+	for (int process = 0; process < REGION_TALLIES; process++) {
 		struct tally *mine = region_tally(&region, 1000 + process);
 
 		cr_expect_eq((uintptr_t)mine % REGION_LINE, 0);
 		cr_expect_eq(LOAD(mine->attempts), 0, "%d has another's", process);
 		count(&mine->attempts);
 	}
-	count(&region_tally(&region, INT32_MIN)->recoveries.counts[REGION_TIMES - 1]);
+	count(&region_tally(&region, INT64_MAX)->recoveries.counts[REGION_TIMES - 1]);
 	count(&region_tally(&region, -1)->recoveries.counts[REGION_TIMES - 1]);
 	region_sum(&region, &sum);
 	cr_expect_eq(LOAD(sum.attempts), REGION_TALLIES);
 	cr_expect_eq(LOAD(sum.recoveries.counts[REGION_TIMES - 1]), 2);
+}
+
+/* Two children at once, and a child of the first. */
+Test(tallies, each_forked_child_has_another_place_than_its_parent)
+{
+	static struct region region;
+	const struct tally *mine, *parents;
+	int status;
+
+	shim_use(&region, 7);
+	cr_expect_eq(shim_tally, &region.tally, "nobody else is there");
+	STORE(region.nonce, 1);
+	shim_use(&region, 7);
+	cr_expect_eq(shim_tally, region_tally(&region, 7));
+	shim_place_children();
+	parents = shim_tally;
+	for (int child = 1; child < 3; child++) {
+		if (fork() == 0) {
+			mine = shim_tally;
+			if (mine != region_tally(&region, 7 + child))
+				_exit(1);
+			if (fork() == 0)
+				_exit(shim_tally == mine || shim_tally == parents);
+			_exit(wait(&status) < 0 || status != 0);
+		}
+		cr_assert_gt(wait(&status), 0);
+		cr_expect_eq(status, 0, "child %d", child);
+		cr_expect_eq(shim_tally, parents);
+	}
 }
 
 /* What more than one process writes, but for slots that are not tried here: copying all of it would
