@@ -34,8 +34,8 @@ probe = 1h
 jitter = none
 """
 # The first try goes, and one more, for the failure that begins a streak draws no gate; ten in a row are
-# refused, and the next is held.
-HELD = 13
+# refused, the next is seen to spin, and the one after that, seen again, is held.
+HELD = 14
 
 
 def tries(lab, name):

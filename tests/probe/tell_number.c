@@ -3,6 +3,12 @@
  * connection (tell.h). */
 #include "tell.h"
 
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 34)
+#define HAS_CLOSE_RANGE
+#endif
+#endif
+
 static uint16_t refusing;
 
 /* Waits for the end of the stream to come in. */
@@ -113,7 +119,7 @@ static void ends_it(const char *name, const char *wanted, void (*give_up_number)
 	close(second);
 }
 
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef HAS_CLOSE_RANGE
 
 static void by_close_range(int fd)
 {
@@ -254,7 +260,7 @@ int main(void)
 
 	start_telling();
 	refusing = refusing_port(&held);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef HAS_CLOSE_RANGE
 	forgets(0); /* first, while no higher number is known */
 #endif
 	doubles("dup", again_by_dup);
@@ -274,7 +280,7 @@ int main(void)
 	ends_it("_IO_fclose", "fr", by_fclose);
 	connects();
 #endif
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef HAS_CLOSE_RANGE
 	ends_it("close_range", "fr", by_close_range);
 	ends_it("close_range", "fr", by_long_range);
 	ends_it("close_range", "ff", by_close_range_on_exec);
