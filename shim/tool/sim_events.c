@@ -1,75 +1,87 @@
 /* SPDX-License-Identifier: MIT */
-/* Bucket n holds the events whose time differs from the last one's in bit n - 1 at the highest. */
+/* An event is moved once for each digit in which those beside it differ: by digits of four bits a
+ * third as often as by bits, which was a quarter of all that a simulation did. */
 #include "tool/sim_events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static size_t place_of(const struct sim_events *events, int64_t at)
+static bool add(struct sim_events *events, struct sim_bucket *bucket, const struct sim_event *event)
 {
-	uint64_t other = (uint64_t)at ^ (uint64_t)events->last;
-
-	return other ? 64 - (size_t)__builtin_clzll(other) : 0;
-}
-
-static void add(struct sim_events *events, size_t place, const struct sim_event *event)
-{
-	struct sim_bucket *bucket = &events->buckets[place];
-
 	if (bucket->count == bucket->room) {
-		size_t room = bucket->room ? bucket->room * 2 : 64;
+		size_t room = bucket->room ? bucket->room * 2 : 16;
 		struct sim_event *all = realloc(bucket->all, room * sizeof(*all));
 
 		if (!all) {
 			events->full = true;
-			return;
+			return false;
 		}
 		bucket->all = all;
 		bucket->room = room;
 	}
 	bucket->all[bucket->count++] = *event;
-	if (place)
-		events->used |= UINT64_C(1) << (place - 1);
+	return true;
 }
 
 void sim_events_put(struct sim_events *events, const struct sim_event *event)
 {
-	add(events, place_of(events, event->at), event);
+	uint64_t other = (uint64_t)event->at ^ (uint64_t)events->last;
+	unsigned int digit, value;
+
+	if (!other) {
+		(void)add(events, &events->now, event);
+		return;
+	}
+	digit = (63 - (unsigned int)__builtin_clzll(other)) / SIM_DIGIT_BITS;
+	value = (unsigned int)((uint64_t)event->at >> digit * SIM_DIGIT_BITS) &
+	        ((1 << SIM_DIGIT_BITS) - 1);
+	if (!add(events, &events->later[digit][value], event))
+		return;
+	events->used[digit] |= UINT64_C(1) << value;
+	events->digits |= UINT64_C(1) << digit;
 }
 
 /* The next bucket is dealt out to those before it, from its earliest event on. */
-static void deal(struct sim_events *events, size_t place)
+static void deal(struct sim_events *events)
 {
-	struct sim_bucket *bucket = &events->buckets[place];
+	unsigned int digit = (unsigned int)__builtin_ctzll(events->digits);
+	unsigned int value = (unsigned int)__builtin_ctzll(events->used[digit]);
+	struct sim_bucket *bucket = &events->later[digit][value];
 	size_t count = bucket->count;
 
+	events->used[digit] &= ~(UINT64_C(1) << value);
+	if (!events->used[digit])
+		events->digits &= ~(UINT64_C(1) << digit);
 	events->last = bucket->all[0].at;
 	for (size_t i = 1; i < count; i++)
 		if (bucket->all[i].at < events->last)
 			events->last = bucket->all[i].at;
 	bucket->count = 0;
-	events->used &= ~(UINT64_C(1) << (place - 1));
 	for (size_t i = 0; i < count; i++)
-		add(events, place_of(events, bucket->all[i].at), &bucket->all[i]);
+		sim_events_put(events, &bucket->all[i]);
 }
 
 bool sim_events_take(struct sim_events *events, struct sim_event *event)
 {
-	struct sim_bucket *now = &events->buckets[0];
-
-	if (events->first == now->count) {
-		events->first = now->count = 0;
-		if (!events->used)
+	if (events->full)
+		return false;
+	if (events->first == events->now.count) {
+		events->first = events->now.count = 0;
+		if (!events->digits)
 			return false;
-		deal(events, 1 + (size_t)__builtin_ctzll(events->used));
+		deal(events);
+		if (events->full)
+			return false;
 	}
-	*event = now->all[events->first++];
+	*event = events->now.all[events->first++];
 	return true;
 }
 
 void sim_events_free(struct sim_events *events)
 {
-	for (size_t i = 0; i < sizeof(events->buckets) / sizeof(*events->buckets); i++)
-		free(events->buckets[i].all);
+	free(events->now.all);
+	for (size_t i = 0; i < SIM_DIGITS; i++)
+		for (size_t j = 0; j < 1 << SIM_DIGIT_BITS; j++)
+			free(events->later[i][j].all);
 	memset(events, 0, sizeof(*events));
 }

@@ -20,19 +20,25 @@ struct sim_bucket {
 	size_t count, room;
 };
 
+#define SIM_DIGIT_BITS 4 /* of a time, seen as a number of such digits */
+#define SIM_DIGITS     ((64 + SIM_DIGIT_BITS - 1) / SIM_DIGIT_BITS)
+
 /* All-zero: empty. */
 struct sim_events {
-	struct sim_bucket buckets[65];
-	int64_t last;  /* of the event that was taken last */
-	size_t first;  /* of bucket 0 that is still there */
-	uint64_t used; /* a bit for each bucket but the first that is not empty */
-	bool full;     /* there was no memory: the run is void */
+	struct sim_bucket now; /* those of the time `last` */
+	/* By the highest digit in which their time differs from it, and by what stands there. */
+	struct sim_bucket later[SIM_DIGITS][1 << SIM_DIGIT_BITS];
+	uint64_t used[SIM_DIGITS]; /* a bit for each of these that is not empty */
+	uint64_t digits;           /* a bit for each of `used` that is not 0 */
+	int64_t last;              /* of the event that was taken last */
+	size_t first;              /* of `now` that is still there */
+	bool full;                 /* there was no memory: the run is void */
 };
 
 /* at: not before the event that was taken last. */
 void sim_events_put(struct sim_events *events, const struct sim_event *event);
 
-/* False: nothing is left. */
+/* False: nothing is left, or there was no memory for something. */
 bool sim_events_take(struct sim_events *events, struct sim_event *event);
 
 void sim_events_free(struct sim_events *events);

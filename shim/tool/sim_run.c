@@ -120,11 +120,9 @@ bool sim_run(const struct sim_scenario *scenario, const struct sim_policy *polic
 
 	if (good && sim_world_start(world, scenario, policy, tally) && sim_fleet_start(world)) {
 		begin(world);
-		while (!world->is_void && sim_events_take(&world->events, &event)) {
+		while (!world->is_void && sim_events_take(&world->events, &event))
 			happen(world, &event);
-			world->is_void |= world->events.full;
-		}
-		good = !world->is_void;
+		good = !world->is_void && !world->events.full;
 	} else {
 		good = false;
 	}
