@@ -261,6 +261,9 @@ def runtimes():
     scene("node/badurl", "mixed", "an event loop asks 10 times a second beside one URL that is tried again after 10 ms",
           ["node", "{H}/hosts/badurl.js", str(LIVE), "{S}", "10"], [f"{LIVE}:broken"], needs=["node"],
           per_demand=(LIVE, "h", 12, "syns"), quick=True)
+    scene("chains/seldom", "mixed", "an event loop asks twice a second beside a chain that tries again after 10 ms",
+          ["/usr/bin/python3", "{H}/hosts/chains.py", "{S}", f"{LIVE}x1x507xh", f"{LIVE}x1x10xd"],
+          [f"{LIVE}:broken"], needs=["/usr/bin/python3"], per_demand=(LIVE, "h", 25, "syns"))
     for name, what, rate, tries, targets in (
             ("once", "half of an event loop's URLs, each tried once, are put off for a minute", 6, 1, "hd"),
             ("again", "every tenth is, and those are tried again at once", 20, 3, "hhhhhhhhhd")):
@@ -392,6 +395,10 @@ def storms():
     storm("nonce-after", "the same on new connections, after three seconds in which the server was well",
           ["/usr/bin/python3", "{H}/hosts/nonce.py", str(DEAD), "{S}"], [f"{DEAD}:refuse,ok@1,status=503@4"],
           more=60 + 30 + 20, brief=False, cpu=0, fixed=True, rule="unclear")
+    # Before it is gone fifteen are served, and ten tries fail; then as many in a row as may be chance.
+    storm("gone", "a pause after each reply, and none after a refused connect, once the server is gone",
+          ["/usr/bin/python3", "{H}/hosts/gone.py", str(DEAD), "{S}"], [f"{DEAD}:broken,refuse@4"],
+          more=15 + 14 + 30, brief=False, cpu=0, fixed=True)
     for code in (502, 504):
         storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
               [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """An event loop with several chains of tries, none of which ever gives up: each asks for something
 of its own. Usage: chains.py SECONDS PORTxCHAINSxPAUSE-MSxLETTER... (with which its
-paths begin). Of paths in /h it tells as pool does; each is due at its time, the others at once."""
+paths begin). Of paths in /h it tells as pool does; each is due at its time, the others that long
+after they have failed."""
 
 import asyncio
 import errno
@@ -26,9 +27,10 @@ async def chain(port, path, end, pause):
         result = await ask(port, path)
         if path[1] == "h":
             print("h", (time.monotonic() - due) * 1e3, result)
-        due += pause
+            due += pause
+        else:
+            due = time.monotonic() + pause
         await asyncio.sleep(due - time.monotonic() if pause else 0)
-        due = due if pause else time.monotonic()
 
 
 async def main():
