@@ -17,7 +17,8 @@ bool demand_start(struct demand *demand, const struct config *config)
 {
 	*demand = (struct demand) { 0 };
 	demand->labels = calloc((size_t)config->policy_count, sizeof(*demand->labels));
-	if (!demand->labels || !demand_cells_start(demand)) {
+	demand->labels_before = calloc((size_t)config->policy_count, sizeof(*demand->labels));
+	if (!demand->labels || !demand->labels_before || !demand_cells_start(demand)) {
 		demand_end(demand);
 		return false;
 	}
@@ -31,6 +32,7 @@ bool demand_start(struct demand *demand, const struct config *config)
 void demand_end(struct demand *demand)
 {
 	free(demand->labels);
+	free(demand->labels_before);
 	demand_cells_end(demand);
 	sightings_end(&demand->sightings);
 	last_look_end(&demand->last_look);
@@ -290,6 +292,24 @@ static bool read_all(struct visit *visit)
 	return !visit->failed;
 }
 
+static void labels_turn(struct demand *demand)
+{
+	memcpy(demand->labels_before, demand->labels,
+	       demand->label_count * sizeof(*demand->labels));
+	for (size_t i = 0; i < demand->label_count; i++) {
+		struct demand_label empty = { .success_at = demand->labels[i].success_at };
+
+		memcpy(empty.label, demand->labels[i].label, sizeof(empty.label));
+		demand->labels[i] = empty;
+	}
+}
+
+static void labels_turn_back(struct demand *demand)
+{
+	memcpy(demand->labels, demand->labels_before,
+	       demand->label_count * sizeof(*demand->labels));
+}
+
 bool demand_round(struct demand *demand, int64_t now)
 {
 	struct visit visit = { .demand = demand, .boot = now, .mono = monotonic() };
@@ -299,16 +319,13 @@ bool demand_round(struct demand *demand, int64_t now)
 		errno = ENOMEM;
 		return false;
 	}
-	for (size_t i = 0; i < demand->label_count; i++) {
-		struct demand_label empty = { .success_at = demand->labels[i].success_at };
-
-		memcpy(empty.label, demand->labels[i].label, sizeof(empty.label));
-		demand->labels[i] = empty;
-	}
+	labels_turn(demand);
 	sightings_turn(&demand->sightings);
 	if (!read_all(&visit)) {
+		labels_turn_back(demand);
 		demand_cells_turn_back(demand);
 		sightings_turn_back(&demand->sightings);
+		last_look_turn_back(&demand->last_look);
 		return false;
 	}
 	for (size_t i = 0; i < demand->before_count; i++)

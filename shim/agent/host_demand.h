@@ -57,7 +57,7 @@ struct demand_cell {
 };
 
 struct demand {
-	struct demand_label *labels;
+	struct demand_label *labels, *labels_before;
 	size_t label_count;
 	struct demand_cell *cells;
 	size_t cell_count, cell_room;
@@ -77,8 +77,8 @@ bool demand_start(struct demand *demand, const struct config *config);
 void demand_end(struct demand *demand);
 
 /* One round over all regions; then labels[] says what they want. now: ns, CLOCK_BOOTTIME. False
- * with errno: /proc cannot be read, or there is no memory; nothing is then known to be wanted, and
- * the next round counts from the last that did not fail. */
+ * with errno: /proc cannot be read, or there is no memory; all is then as the last round left it
+ * that did not fail. */
 bool demand_round(struct demand *demand, int64_t now);
 
 /* What a label wants; NULL: none of that name draws on the fleet. */

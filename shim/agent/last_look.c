@@ -59,6 +59,12 @@ void last_look_turn(struct last_look *last)
 	last->count = kept;
 }
 
+void last_look_turn_back(struct last_look *last)
+{
+	for (size_t i = 0; i < last->count; i++)
+		last->list[i].is_kept = false;
+}
+
 void last_look_end(struct last_look *last)
 {
 	last_look_turn(last);

@@ -31,6 +31,9 @@ const struct region_file *last_look_at(const struct last_look *last, uint64_t re
 /* A round has ended: what it did not keep is let go. */
 void last_look_turn(struct last_look *last);
 
+/* It has failed: what was held before it is held for the next. */
+void last_look_turn_back(struct last_look *last);
+
 void last_look_end(struct last_look *last);
 
 #endif
