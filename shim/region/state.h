@@ -22,7 +22,8 @@ extern const char *shim_scope_note;       /* why the shared region could not be 
 /* Which region all is counted in, and by which process. */
 void shim_use(struct region *region, int32_t process);
 
-/* From now on each forked child counts in another place than its parent. From the constructor. */
+/* From now on a forked child counts in another place than its parent; of _Fork and clone, which run
+ * no handlers, in the same. From the constructor. */
 void shim_place_children(void);
 
 static inline bool shim_ready(void)

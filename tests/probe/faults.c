@@ -244,11 +244,14 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "clock") == 0)
 		jump();
 	region = own_region();
-	if (region != NULL)
+	if (region != NULL) {
+		struct tally sum;
+
+		region_sum(region, &sum);
 		printf("# faults=%ld lost=%ld retries=%ld refused=%ld\n", (long)region->faults,
-		       (long)region->lost_records, (long)region->tally.retries,
-		       (long)region->tally.refused);
-	else
+		       (long)region->lost_records, (long)sum.retries, (long)sum.refused);
+	} else {
 		printf("# no region\n");
+	}
 	return 0;
 }

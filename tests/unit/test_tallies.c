@@ -39,7 +39,7 @@ Test(tallies, each_who_shares_a_region_has_a_place_of_its_own)
 }
 
 /* Two children at once, and a child of the first. */
-Test(tallies, each_forked_child_has_another_place_than_its_parent)
+Test(tallies, a_forked_child_has_another_place_than_its_parent)
 {
 	static struct region region;
 	const struct tally *mine, *parents;
