@@ -16,7 +16,8 @@
 #define SECTIONS_MAX 512
 #define NOTES_MAX    64
 #define DYNAMIC_MAX  512
-#define GO_NAME      "Go" /* of its notes, with the NUL */
+#define NAMES_MAX    (UINT64_C(4) << 20) /* bytes; PHP's are 200 KB */
+#define GO_NAME      "Go"                /* of its notes, with the NUL */
 
 struct file {
 	int fd;
@@ -133,14 +134,37 @@ static bool read_dynamic(const struct file *file, uint64_t at, uint64_t i, uint6
 	return *tag != DT_NULL;
 }
 
+/* Whether a table of names has PHP's start, which each of its programs exports to its extensions.
+ */
+static bool has_php(const struct file *file, uint64_t at, uint64_t size)
+{
+	static const char wanted[] = "\0zend_startup_module";
+	char names[768];
+
+	for (uint64_t from = 0; from < size && from < NAMES_MAX;
+	     from += sizeof(names) - sizeof(wanted)) {
+		size_t n = size - from < sizeof(names) ? (size_t)(size - from) : sizeof(names);
+
+		if (!read_at(file, at + from, names, n))
+			return false;
+		if (memmem(names, n, wanted, sizeof(wanted)))
+			return true;
+	}
+	return false;
+}
+
 static void read_needs(const struct file *file, const uint8_t *header, uint64_t at,
                        struct elf_facts *facts)
 {
-	uint64_t tag, value, names = UINT64_MAX;
+	uint64_t tag, value, names = UINT64_MAX, size = 0;
 
-	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++)
+	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++) {
 		if (tag == DT_STRTAB)
 			names = offset_of(file, header, value);
+		if (tag == DT_STRSZ)
+			size = value;
+	}
+	facts->php = has_php(file, names, size);
 	for (uint64_t i = 0; read_dynamic(file, at, i, &tag, &value); i++) {
 		char name[sizeof("libasan.so.")] = "";
 

@@ -20,6 +20,7 @@ struct elf_facts {
 	enum elf_libc libc;
 	bool asan;        /* needs the shared library of GCC's AddressSanitizer */
 	bool go;          /* made by the Go linker: makes its own system calls */
+	bool php;         /* has the engine of PHP in it */
 	char interp[256]; /* the dynamic loader it asks for; "" = static */
 };
 

@@ -50,6 +50,9 @@ static void print_verdict(const struct reach *verdict, const char *program)
 		printf("no: %s\n", verdict->message);
 	else
 		printf("yes: %s will be loaded into %s\n", verdict->library, program);
+	if (!verdict->code && verdict->php)
+		printf("but libraries of PHP's extensions, as of curl, go past it: PHP loads them "
+		       "with RTLD_DEEPBIND; put deepbind = strip into [retrybudget]\n");
 }
 
 static int inspect_process(const char *pid, struct reach *verdict)

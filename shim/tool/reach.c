@@ -55,6 +55,7 @@ static void judge_elf(const char *path, const struct elf_facts *facts, struct re
 	struct elf_facts library;
 
 	verdict->asan = facts->asan;
+	verdict->php = facts->php;
 	if (facts->go)
 		say(verdict, EXIT_UNFIT,
 		    "%s is a Go program, which calls the kernel without libc, so a preload cannot "

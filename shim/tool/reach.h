@@ -16,6 +16,7 @@ enum {
 struct reach {
 	int code;                         /* 0 = the shim will reach it, else one of the above */
 	bool asan;                        /* the program has ASan in a shared library */
+	bool php;                         /* it is PHP, or a script for it */
 	char library[PATH_MAX];           /* absolute: the one that fits the program */
 	char message[PATH_MAX * 2 + 256]; /* code != 0: one sentence saying what and the remedy */
 };

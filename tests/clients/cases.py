@@ -158,7 +158,7 @@ def work(what, build, library):
         if what["kind"] == "healthy":
             return healthy.compare(lab, client, library)
         if what["kind"] == "deepbind":
-            return deepbind.compare(lab, library)
+            return deepbind.compare(lab, build, library)
         if what["kind"] == "mixed":
             return mixed.compare(lab, what["client"], library)
         if what["kind"] == "amplification":

@@ -65,6 +65,48 @@ Test(elf, real_programs)
 	cr_assert_eq(read_path("/proc", &facts), ELF_BROKEN);
 }
 
+struct named {
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[2];
+	Elf64_Dyn dynamic[3];
+	char names[3000];
+};
+
+/* The name lies across two readings of the table, at its end, or is the end of another. */
+Test(elf, php_is_known_by_what_it_exports)
+{
+	static struct named file;
+	const char *name = "zend_startup_module";
+	struct elf_facts facts;
+
+	file.header = forged().header;
+	file.header.e_phoff = offsetof(struct named, segments);
+	file.segments[0] = (Elf64_Phdr) { .p_type = PT_LOAD, .p_filesz = sizeof(file) };
+	file.segments[1] =
+	    (Elf64_Phdr) { .p_type = PT_DYNAMIC, .p_offset = offsetof(struct named, dynamic) };
+	file.dynamic[0].d_tag = DT_STRTAB;
+	file.dynamic[0].d_un.d_ptr = offsetof(struct named, names);
+	file.dynamic[1].d_tag = DT_STRSZ;
+	file.dynamic[1].d_un.d_val = sizeof(file.names);
+	for (size_t at = 1; at < sizeof(file.names) - strlen(name); at++) {
+		memset(file.names, 0, sizeof(file.names));
+		strcpy(file.names + at, name);
+		cr_assert_eq(read_bytes(&file, sizeof(file), &facts), ELF_READ);
+		cr_assert(facts.php, "at %zu", at);
+	}
+	memcpy(file.names + 1, "a_zend_startup_module", sizeof("a_zend_startup_module"));
+	memset(file.names + 100, 0, sizeof(file.names) - 100);
+	cr_assert_eq(read_bytes(&file, sizeof(file), &facts), ELF_READ);
+	cr_expect_not(facts.php, "another name ends like it");
+	strcpy(file.names + 2000, name);
+	file.dynamic[1].d_un.d_val = 2000;
+	cr_assert_eq(read_bytes(&file, sizeof(file), &facts), ELF_READ);
+	cr_expect_not(facts.php, "beyond the table");
+	file.dynamic[1].d_un.d_val = UINT64_MAX;
+	cr_assert_eq(read_bytes(&file, sizeof(file), &facts), ELF_READ);
+	cr_expect(facts.php, "no table is as long as that, and the file ends before");
+}
+
 Test(elf, forged_fields)
 {
 	struct elf_facts facts;
