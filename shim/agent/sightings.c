@@ -13,35 +13,35 @@ static int compare(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-void sightings_turn(struct sightings *sightings)
+static void swap_lists(struct sightings *sightings)
 {
 	uint64_t *list = sightings->before;
 	size_t room = sightings->before_room;
 
 	sightings->before = sightings->now;
-	sightings->before_count = sightings->count;
 	sightings->before_room = sightings->room;
-	sightings->was_partial = sightings->is_partial;
 	sightings->now = list;
-	sightings->count = 0;
 	sightings->room = room;
+}
+
+void sightings_turn(struct sightings *sightings)
+{
+	swap_lists(sightings);
+	sightings->before_count = sightings->count;
+	sightings->count = 0;
+	sightings->was_partial = sightings->is_partial;
 	sightings->is_partial = false;
 	if (sightings->before_count > 0)
-		qsort(sightings->before, sightings->before_count, sizeof(*list), compare);
+		qsort(sightings->before, sightings->before_count, sizeof(*sightings->before),
+		      compare);
 }
 
 void sightings_turn_back(struct sightings *sightings)
 {
-	uint64_t *list = sightings->now;
-	size_t room = sightings->room;
-
-	sightings->now = sightings->before;
+	swap_lists(sightings);
 	sightings->count = sightings->before_count;
-	sightings->room = sightings->before_room;
-	sightings->is_partial = sightings->was_partial;
-	sightings->before = list;
 	sightings->before_count = 0;
-	sightings->before_room = room;
+	sightings->is_partial = sightings->was_partial;
 }
 
 void sightings_add(struct sightings *sightings, uint64_t hash)
