@@ -195,7 +195,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	try->demanded =
 	    demand_is_new(slot, try->claimed.number > 0 ? try->claimed.at : failed_at) &&
 	    !demand_serves_many();
-	evidence->demand = try->demanded && !profile_has_no_excuse(destination);
+	evidence->demand = try->demanded && !profile_has_no_excuse(destination, try->began);
 	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->claimed.passed;
 	polls = budget_retry_after_wait(&try->account, try->began) <= 0 &&

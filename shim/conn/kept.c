@@ -36,7 +36,7 @@ static bool is_asked(const struct attempt *try, int64_t failed_at)
 	const struct destination *destination = try->trial.destination;
 
 	return demand_is_new(destination_slot(destination), failed_at) &&
-	       !profile_has_no_excuse(destination);
+	       !profile_has_no_excuse(destination, try->began);
 }
 
 /* Failures since the last success up to which most of what goes there is answered. */

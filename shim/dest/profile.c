@@ -11,9 +11,12 @@
 enum { BY_ITSELF, BY_ANOTHER, RIGHTLY, WRONGLY, BY_US };
 #define BY_US_NUMBERS 6
 
-/* The counts of `news`, and how many of the one for each of the other are nearly all; above them a
- * bit: of a destination of TLS. */
+/* The counts of `news`, and how many of the one for each of the other are nearly all; above them
+ * when an excuse was wrong last, in units of 2^20 ns (1 ms), and a bit: of a destination of TLS. */
 enum { WELL, BADLY };
+#define WRONG_AT   8
+#define WRONG_UNIT 20
+#define WRONG_MASK ((UINT64_C(1) << 44) - 1) /* five centuries */
 #define CARRIES    (INT64_C(1) << 60)
 #define NEARLY_ALL 7
 
@@ -206,12 +209,27 @@ bool profile_carries(const struct destination *destination)
 	return LOAD(destination->news) & CARRIES;
 }
 
-void profile_excused(struct destination *destination, bool rightly)
+void profile_excused(struct destination *destination, bool rightly, int64_t now)
 {
+	const int64_t kept = (int64_t) ~(WRONG_MASK << WRONG_AT);
+	const int64_t at = (int64_t)(((uint64_t)now >> WRONG_UNIT & WRONG_MASK) << WRONG_AT);
+	int64_t seen = LOAD(destination->news);
+
 	learn(&destination->answerers, rightly ? RIGHTLY : WRONGLY, rightly ? WRONGLY : RIGHTLY);
+	while (!rightly &&
+	       !atomic_compare_exchange_weak_explicit(&destination->news, &seen, (seen & kept) | at,
+	                                              memory_order_relaxed, memory_order_relaxed))
+		;
 }
 
-bool profile_has_no_excuse(const struct destination *destination)
+/* What is refused shows no request, so that nothing would ever be learned again. */
+#define WRONG_FOR NS_PER_S
+
+bool profile_has_no_excuse(const struct destination *destination, int64_t now)
 {
-	return outweighs(&destination->answerers, WRONGLY, RIGHTLY);
+	uint64_t at = (uint64_t)LOAD(destination->news) >> WRONG_AT & WRONG_MASK;
+	uint64_t age = (((uint64_t)now >> WRONG_UNIT) - at) & WRONG_MASK;
+
+	return outweighs(&destination->answerers, WRONGLY, RIGHTLY) &&
+	       age < (uint64_t)WRONG_FOR >> WRONG_UNIT;
 }

@@ -66,10 +66,10 @@ void profile_carry(struct destination *destination);
 bool profile_carries(const struct destination *destination);
 
 /* An attempt after somebody had asked for something, whether that excused it or not, proved to be
- * new work (true), or the request that had failed before (false). */
-void profile_excused(struct destination *destination, bool rightly);
+ * new work (true), or the request that had failed before (false). now: ns. */
+void profile_excused(struct destination *destination, bool rightly, int64_t now);
 
-/* True if that excuse has been wrong more often than not. */
-bool profile_has_no_excuse(const struct destination *destination);
+/* True if that excuse has been wrong more often than not, and within the last second. */
+bool profile_has_no_excuse(const struct destination *destination, int64_t now);
 
 #endif

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'N' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0N" */
+#define REGION_LAYOUT         'O' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0O" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */

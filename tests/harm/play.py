@@ -102,12 +102,12 @@ class Play:
         self.words = {
             "B": os.path.join(build, "harm"), "H": HERE, "S": str(self.seconds), "T": self.folder,
         }
-        empty = os.path.join(self.folder, "retrybudget.ini")
-        with open(empty, "w", encoding="ascii"):
-            pass
+        policy = os.path.join(self.folder, "retrybudget.ini")
+        with open(policy, "w", encoding="ascii") as file:
+            file.write(scene.get("policy", ""))
         self.environment = {
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.folder,
-            "LC_ALL": "C.UTF-8", "RETRYBUDGET_CONFIG": empty, "RETRYBUDGET_LOG": "stderr",
+            "LC_ALL": "C.UTF-8", "RETRYBUDGET_CONFIG": policy, "RETRYBUDGET_LOG": "stderr",
         }
         if shim:
             self.environment["LD_PRELOAD"] = shim

@@ -13,7 +13,7 @@
  *   -e reads to the end, and sends nothing  -E but for the first time
  *   -f every job asks the targets in order until one answers
  *   -a every job asks all targets
- *   -g PORT:PAUSE-MS a thread beside them that asks this port for ever: the storm
+ *   -g PORT[/PATH][:PAUSE-MS] a thread beside them that asks this for ever: the storm
  *   -w every thread wants one connection and asks until it has it; the line says when
  *   -c COUNT jobs in all, one after the other
  *   -u tries again after replies alone: any other error ends the job

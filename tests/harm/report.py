@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the runs say: a line per scene while they go on, and a table at the end."""
 
+import verdict
+
 WORD = {"passed": "ok", "failed": "FAIL", "open": "open", "closed": "ok", "missing": "skip"}
 
 
@@ -40,12 +42,15 @@ def numbers(scene, look):
     for port in failing_ports(scene):
         parts.append(f"at {port} {both(b['ports'][port]['syns'], u['ports'][port]['syns'])}")
     for one in scene.get("storm", ()):
-        what = one.get("what", "syns")
-        parts.append(f"storm {both(b['ports'][one['port']][what], u['ports'][one['port']][what])}")
+        parts.append(f"storm {both(verdict.stormed(b, one), verdict.stormed(u, one))}")
     if "per_demand" in scene:
         port, kind, _, what = scene["per_demand"]
         rates = [p["ports"][port][what] / max(1, p["kinds"].get(kind, {}).get("asked", 0)) for p in (b, u)]
         parts.append(f"per demand {both(*rates, '{:.2f}')}")
+    if "steady" in scene:
+        parts.append(f"in the end {both(*[verdict.in_steady_state(p, scene) or 0 for p in (b, u)], '{:.2f}')}")
+    if "worst" in scene:
+        parts.append(f"last {both(*[p['kinds']['h']['max'] for p in (b, u) if 'h' in p['kinds']])} ms")
     if "ends" in scene:
         parts.append(f"ended {both(b['seconds'], u['seconds'], '{:.1f}')} s")
     if scene.get("cpu") and u["cpu"] is not None:

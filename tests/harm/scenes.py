@@ -1,22 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The table of scenes. Every one has a host, servers of which some fail, and what must hold.
-
-What a scene may say beside name, rule (of the judging, or what of it), what, host and servers:
-  seconds    how long it is played, {S} in commands; the option --seconds scales it unless fixed
-  load, front  the command that asks the host for work, and the port where the host listens
-  storm      where attempts are counted and bounded: port, beside (live traffic to it), more, what
-  per_demand (port, kind, most, what): attempts at that port for each piece of work of that kind
-  failing    the share that fails, for work of kind p: served must be what no retry would serve
-  later, dead_later   ms that the p99 of healthy and of hopeless work may be later (None: any)
-  ends       the host must end by itself, at most so many seconds after bare
-  cpu        so many loops use little of a processor; endless: the host never ends by itself
-  files      written to {T} before; needs: commands without which it is skipped; dns: a resolver
-  names      lines of /etc/hosts; own_ports: the range of ports that connects leave from
-  quick      played by `make check-harm`; open scenes stand in open.txt
-"""
+"""The scenes of healthy work beside what fails, and the list of all. Every one has a host, servers of which
+some fail, and what must hold (table.py)."""
 
 import glob
 import shutil
+
+from storms import returns, storms
+from table import DEAD, LIVE, NEXT, PORT, SCENES, WAYS, load, pair, pool, scene, serve
 
 NGINX = """daemon off; user root; worker_processes 1; pid {T}/pid; error_log {T}/errors;
 events { worker_connections 1000; }
@@ -56,39 +46,6 @@ backend both
 backend dead
  server gone 127.0.0.1:9002
 """
-PORT = 8001  # where a host listens
-LIVE, DEAD, NEXT = 9001, 9002, 9003
-SCENES = []
-
-WAYS = {  # how a destination fails
-    "refused": "refuse",
-    "closed": "close",
-    "read": "readclose",
-    "hang": "hang",
-    "blackhole": "blackhole",
-}
-
-
-def scene(name, rule, what, host, servers, seconds=8, **more):
-    SCENES.append({"name": name, "rule": rule, "what": what, "host": host, "servers": servers,
-                   "seconds": seconds, **more})
-
-
-def pool(options, *targets):
-    return ["{B}/pool", "-s", "{S}", *options.split(), *targets]
-
-
-def load(rate, threads=16, options="", *targets):
-    return pool(f"-n {threads} -r {rate} {options}", *(targets or (f"{PORT}=h", f"{PORT}=d")))
-
-
-def serve(mode, options=""):
-    return ["{B}/serve", "-M", mode, "-l", str(PORT), "-h", str(LIVE), "-d", str(DEAD),
-            *options.split()]
-
-
-def pair(way):
-    return [f"{LIVE}:ok", f"{DEAD}:{WAYS[way]}"]
 
 
 def pools():
@@ -110,6 +67,10 @@ def pools():
               quick=share == 20)
         scene(f"pool/partial-{share}", "unclear", f"16 threads, 300 requests/s, {share} % failing, 3 tries",
               pool("-n 16 -r 300 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail={share}"], failing=share / 100)
+    for preset in ("grpc", "envoy"):
+        scene(f"pool/partial-{preset}", "unclear", f"the same with 20 % failing and preset = {preset}",
+              pool("-n 16 -r 300 -t 3", f"{LIVE}=p"), [f"{LIVE}:fail=20"], failing=0.2,
+              policy=f"[destination default]\npreset = {preset}\n")
     scene("pool/kept-partial", "unclear", "16 threads on kept connections, 20 % of the answers 503",
           pool("-n 16 -r 300 -t 3 -k", f"{LIVE}=p"), [f"{LIVE}:busy=20"], failing=0.2,
           per_demand=(LIVE, "p", 0.05, "syns"))  # a refused repeat ends its connection
@@ -157,6 +118,10 @@ def pools():
           pool("-n 60 -r 35 -t 5 -p 350 -k", f"{LIVE}=p"), [f"{LIVE}:rate=30"], failing=1 / 7, later=1500)
     scene("pool/one-way", "one-way", "connect, send, wait a second, close; the reader is silent",
           pool("-n 4 -r 3 -1", f"{LIVE}=h"), [f"{LIVE}:mute"], quick=True)
+    scene("pool/one-way-nonblocking", "one-way", "the same with connects that do not block",
+          pool("-n 4 -r 3 -1 -b", f"{LIVE}=h"), [f"{LIVE}:mute"])
+    scene("pool/restart", "forgive", "thirty kept connections are lost at a restart, which takes 0.3 s",
+          pool("-n 30 -r 90 -t 4 -p 50 -k", f"{LIVE}=h"), [f"{LIVE}:ok,refuse@3,ok@3.3"], fixed=True)
     scene("pool/failover", "sweep", "a list of hosts, the first dead, 20 jobs/s",
           pool("-n 2 -r 20 -f", f"{DEAD}=d", f"{LIVE}=h"), pair("refused"))
     scene("pool/failover-closed", "sweep", "a list of hosts, the first accepts and closes",
@@ -192,6 +157,10 @@ def pools():
     scene("pool/storm-beside", "loop", "the same where the storm's destination also answers others",
           pool(f"-n 4 -r 20 -g {NEXT}:1", f"{LIVE}=h"), [f"{LIVE}:ok", f"{NEXT}:close"],
           storm=[{"port": NEXT}], brief=False)
+    for way, answers in (("closed", "shuts"), ("status", "broken")):
+        scene(f"pool/storm-same-{way}", "loop", "the same where its destination is that of the pool, and well but for what it asks",
+              pool(f"-n 4 -r 20 -g {LIVE}/d", f"{LIVE}=h"), [f"{LIVE}:{answers}"],
+              storm=[{"port": LIVE, "beside": "h", "more": 160 // 10 + 8}], brief=False)  # a tenth of what is answered
 
 
 def services():
@@ -205,6 +174,9 @@ def services():
                   per_demand=(DEAD, "d", 3.02 if mode == "inetd" else 1.15, "syns"))
     scene("serve/kept", "demand", "a reactor with kept connections on both sides",
           serve("reactor", "-n 8 -t 3 -p 10 -k"), pair("closed"), front=PORT, load=load(60, 16, "-k"))
+    scene("serve/gateway", "demand", "the same without retries, where a third of the answers are 503",
+          serve("reactor", "-n 8 -t 1 -k"), [f"{LIVE}:busy=33", f"{DEAD}:refuse"], front=PORT,
+          load=load(50, 8, "-k", f"{PORT}=p"), failing=0.33)
     scene("serve/single", "demand", "one process, one request after the other",
           serve("single", "-t 3"), pair("refused"), front=PORT, load=load(60, 8))
     scene("serve/storming-thread", "loop", "a service with a thread that storms",
@@ -233,7 +205,7 @@ def runtimes():
         "java": (["java", "{H}/hosts/Jobs.java", "{S}", "30", "3"], jobs),
     }
     for name, (command, targets) in work.items():
-        for way in ("refused", "closed") if name in ("python-threads", "node") else ("refused",):
+        for way in ("refused", "closed"):
             # They warm up for a while: what their slowest job says is more about this than about us.
             scene(f"{name}/{way}", "demand", "half of the jobs for a dead server", [*command, *targets],
                   pair(way), needs=command[:1], later=300 if name == "java" else 100, dead_later=400,
@@ -289,6 +261,14 @@ def runtimes():
     scene("node/errors", "same-request", "distinct URIs on kept connections, a fifth answered 500",
           ["node", "{H}/hosts/jobs.js", "{S}", "50", "1", "agent", f"{LIVE}=p"], [f"{LIVE}:err=20"],
           failing=0.2, needs=["node"])
+    scene("node/posts", "same-request", "distinct POSTs to one URL, head and body apart, a fifth answered 500",
+          ["node", "{H}/hosts/jobs.js", "{S}", "50", "1", "post", f"{LIVE}=p"], [f"{LIVE}:err=20"],
+          failing=0.2, needs=["node"])
+    for name, bad in (("", "nx"), ("-servfail", "sf")):
+        scene(f"python/lookups{name}", "NXDOMAIN" if not name else "hold", "an event loop's resolver threads: four names fail, one is good",
+              ["/usr/bin/python3", "{H}/hosts/jobs.py", "lookup", "{S}", "25", "1",
+               *[f"{bad}{i}.test=d" for i in range(4)], "good.test=h"], ["53:dns"], dns=True,
+              dead_later=600 if name else 250)
     scene("node/lookups", "NXDOMAIN", "four missing names and a good one",
           ["node", "{H}/hosts/jobs.js", "{S}", "50", "1", "lookup", *[f"nx{i}.test=d" for i in range(4)],
            "good.test=h"], ["53:dns"], needs=["node"], dns=True, quick=True)
@@ -344,94 +324,13 @@ def proxies():
             flap = ",".join(f"{'refuse' if t % 4 else 'ok'}@{t}" for t in range(0, 24, 2))
             scene("chain/flapping", "demand", "five hops with three tries each, the tail up for 2 s and down for 2 s",
                   hop[0], [f"{DEAD}:{flap}"], 20, hosts=hop, front=PORT, load=pool("-n 16 -r 5", f"{PORT}=p"),
-                  failing=0.6, later=1e9, fixed=True)
+                  failing=0.6, least=0.45, later=1e9, fixed=True)
             continue
+        # In the beginning each hop spends its tokens; where tries hang, many are under way before one has failed.
         scene(f"chain/{way}", "demand", "five hops with three tries each, the tail dead",
               hop[0], [f"{DEAD}:{'ok,hang@1' if way == 'hang' else WAYS[way]}"], 12, hosts=hop, front=PORT,
-              load=pool("-n 16 -r 5", f"{PORT}=d"), dead_later=500, per_demand=(DEAD, "d", 1.5, "syns"))
-
-
-def storms():
-    """The storm corpus. Bare plays a second and a half, to show that it is a storm."""
-    def storm(name, what, command, servers, ports=(DEAD,), seconds=10, rule="loop", **more):
-        about = {key: more.pop(key) for key in ("beside", "more", "what_counts") if key in more}
-        if "what_counts" in about:
-            about["what"] = about.pop("what_counts")
-        scene(f"storm/{name}", rule, what, command, servers, seconds,
-              storm=[{"port": port, **about} for port in ports], cpu=more.pop("cpu", 1), **more)
-
-    endless = f"{DEAD}=s"
-    for way in ("refused", "closed", "read"):
-        storm(way, f"an endless loop, {way}", pool("-t 0", endless), [f"{DEAD}:{WAYS[way]}"],
-              quick=way == "closed")
-    storm("nonblocking", "connects that do not block", pool("-t 0 -b", endless), [f"{DEAD}:refuse"])
-    storm("blackhole", "a black hole, given up after 200 ms", pool("-t 0 -b -o 200", endless),
-          [f"{DEAD}:blackhole"], brief=False)
-    storm("turns", "two dead servers in turn in one thread", pool("-r 0 -t 1", endless, f"{NEXT}=s"),
-          [f"{DEAD}:refuse", f"{NEXT}:close"], (DEAD, NEXT), quick=True,
-          more=5)  # its requests all differ: a few of unknown kind go
-    many = range(DEAD, DEAD + 12)
-    storm("turns-12", "twelve dead servers in turn in one thread",
-          pool("-r 0 -t 1", *[f"{port}=s" for port in many]), [f"{port}:refuse" for port in many],
-          many, more=8)
-    storm("logs", "each failure is logged, to UDP and a file", pool("-t 0 -l", endless), [f"{DEAD}:close"])
-    storm("forgets", "sends and closes at once, to a server that closes", pool("-r 0 -t 1 -q", endless),
-          [f"{DEAD}:close"])
-    storm("crowd", "twenty looping threads", pool("-n 20 -t 0", endless), [f"{DEAD}:refuse"], more=20, cpu=20)
-    storm("refill", "a pool refills to fifty connections", pool("-n 50 -w", endless),
-          [f"{DEAD}:refuse"], more=50, cpu=0)
-    for number, kind in enumerate(("mysql", "smtp", "postgres", "tls", "http"), 1):
-        # Whoever speaks SMTP waits for the greeting: after a question a line 421 may be an answer.
-        storm(f"greet-{kind}", "a refusal in band, then a close",
-              pool("-r 0 -t 1 -e" if kind == "smtp" else "-r 0 -t 1", endless),
-              [f"{DEAD}:greet={number}"], brief_seconds=3)
-    storm("hello", "a greeting, then a close after 10 ms", pool("-r 0 -t 1 -E", endless),
-          [f"{DEAD}:hello=10"], brief_seconds=3, more=20)  # ten in a second, and nine in the one before
-    storm("socks", "a SOCKS proxy that cannot reach the server", ["/usr/bin/python3", "{H}/hosts/behind.py", str(DEAD), "{S}"],
-          [f"{DEAD}:socks"])
-    storm("nonce", "503 on a kept connection, a nonce in each request", pool("-r 0 -t 1 -k", endless),
-          [f"{DEAD}:status=503"], what_counts="requests", rule="other-request")
-    # Sixty are served before; then as many failures in a row as may be chance.
-    storm("nonce-after", "the same on new connections, after three seconds in which the server was well",
-          ["/usr/bin/python3", "{H}/hosts/nonce.py", str(DEAD), "{S}"], [f"{DEAD}:refuse,ok@1,status=503@4"],
-          more=60 + 30 + 20, brief=False, cpu=0, fixed=True, rule="unclear")
-    # Before it is gone fifteen are served, and ten tries fail; then as many in a row as may be chance.
-    storm("gone", "a pause after each reply, and none after a refused connect, once the server is gone",
-          ["/usr/bin/python3", "{H}/hosts/gone.py", str(DEAD), "{S}"], [f"{DEAD}:broken,refuse@4"],
-          more=15 + 14 + 30, brief=False, cpu=0, fixed=True)
-    for code in (502, 504):
-        storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
-              [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")
-    storm("sidecar", "thirty threads, a sidecar accepts and closes after 2 s", pool("-n 30 -t 0", endless),
-          [f"{DEAD}:late=2000"], brief=False, more=30, cpu=0)
-    storm("lookups", "a name that SERVFAILs, without a pause",
-          ["/usr/bin/python3", "{H}/hosts/look.py", "sf.test", "{S}"], ["53:dns"], (53,), dns=True,
-          what_counts="requests", more=13)  # each lookup asks for two kinds of address
-    for share in (60, 90, 95):
-        scene(f"storm/partial-{share}", "unclear", f"{share} % failing, endless retries, 60 jobs/s",
-              pool("-n 32 -r 60 -t 0 -p 20", f"{LIVE}=p"), [f"{LIVE}:fail={share}"],
-              failing=share / 100, later=1e9)
-    flap = ",".join(f"{'refuse' if t % 4 else 'ok'}@{t}" for t in range(0, 12, 2))
-    scene("storm/flapping", "forgive", "up for 2 s, down for 2 s; jobs without a retry",
-          pool("-n 8 -r 40 -t 1", f"{LIVE}=p"), [f"{LIVE}:{flap}"], 12, failing=0.5, fixed=True)
-
-
-def returns():
-    for name, command in (("sh", ["bash", "{H}/hosts/wait.sh", str(DEAD)]),
-                          ("python", ["/usr/bin/python3", "{H}/hosts/wait.py", str(DEAD)]),
-                          ("perl", ["perl", "{H}/hosts/wait.pl", str(DEAD)])):
-        scene(f"wait/{name}-never", "told at once", "50 tries 0.1 s apart at a server that stays down",
-              command, [f"{DEAD}:refuse"], ends=2, limit=40, quick=name == "python")
-        scene(f"wait/{name}-after-3", "gate", "the same, the server comes after 3 s",
-              command, [f"{DEAD}:refuse,ok@3"], ends=4, later=4000, limit=40)
-    for outage in (1, 10):
-        for count in (1, 50, 1000):
-            back = 2 + outage
-            scene(f"return/{count}-after-{outage}", "return",
-                  f"{count} clients in one process, an outage of {outage} s",
-                  ["/usr/bin/python3", "{H}/hosts/clients.py", str(count), str(LIVE), str(back + 12), str(back)],
-                  [f"{LIVE}:ok,refuse@2,ok@{back}"], back + 12,
-                  later=1500 if outage == 1 else 10000, limit=40, fixed=True)
+              load=pool("-n 16 -r 5", f"{PORT}=d"), dead_later=500, per_demand=(DEAD, "d", 2.2 if way == "hang" else 1.5, "syns"),
+              steady=(DEAD, "d", 1.2, 4))
 
 
 def can(one):

@@ -6,11 +6,12 @@ import copy
 import verdict
 
 
-def made(ok=100, asked=100, p99=5.0, errors=None, dead_p99=3.0, syns=5, seconds=10.0, cpu=0.0, status=0):
+def made(ok=100, asked=100, p99=5.0, errors=None, dead_p99=3.0, syns=5, seconds=10.0, cpu=0.0, status=0,
+         by_second=()):
     work = {"asked": asked, "ok": ok, "errors": errors or {}, "p50": 1.0, "p99": p99, "max": p99}
     dead = {"asked": 50, "ok": 0, "errors": {"ECONNREFUSED": 50}, "p50": 1.0, "p99": dead_p99,
             "max": dead_p99}
-    port = {"syns": syns, "connections": 0, "requests": syns, "by_second": []}
+    port = {"syns": syns, "connections": 0, "requests": syns, "by_second": list(by_second)}
     return {"kinds": {"h": work, "d": dead}, "ports": {9002: port}, "seconds": seconds, "cpu": cpu,
             "status": status}
 
@@ -45,6 +46,20 @@ CASES = [
      {"kind": "p", "asked": 1000, "ok": 700}, True),
     ("partial: asked for less, as those who wait do", PARTIAL, {"kind": "p", "asked": 1000, "ok": 990},
      {"kind": "p", "asked": 300, "ok": 290}, True),
+    ("partial: an invented error", PARTIAL, {"kind": "p", "asked": 1000, "ok": 990},
+     {"kind": "p", "asked": 1000, "ok": 990, "errors": {"EADDRNOTAVAIL": 1}}, True),
+    ("partial: chance has no part in it", {**PARTIAL, "least": 0.8}, {"kind": "p", "asked": 1000, "ok": 990},
+     {"kind": "p", "asked": 1000, "ok": 799}, True),
+    ("the last 90 ms later", {**PLAIN, "worst": 95}, {}, {"p99": 95.0}, False),
+    ("the last 101 ms later", {**PLAIN, "worst": 95, "later": 200}, {}, {"p99": 106.0}, True),
+    ("a storm beside live work", {"seconds": 10, "storm": [{"port": 9002, "beside": "h"}]}, {"syns": 5000},
+     {"syns": 117}, False),
+    ("a storm beside live work let go", {"seconds": 10, "storm": [{"port": 9002, "beside": "h"}]}, {"syns": 5000},
+     {"syns": 118}, True),
+    ("attempts for each asked in the end", {"seconds": 10, "steady": (9002, "d", 1.2, 4)}, {},
+     {"by_second": [90, 90, 90, 90, 6, 6, 6, 6, 6, 6]}, False),
+    ("too many in the end", {"seconds": 10, "steady": (9002, "d", 1.2, 4)}, {},
+     {"by_second": [0, 0, 0, 0, 6, 6, 6, 6, 6, 7]}, True),
     ("attempts for each asked", {"seconds": 9, "per_demand": (9002, "d", 1.2, "syns")}, {"syns": 150},
      {"syns": 60}, False),
     ("too many for each asked", {"seconds": 9, "per_demand": (9002, "d", 1.2, "syns")}, {"syns": 150},

@@ -5,7 +5,7 @@
  * one.
  *
  * Usage: serve -M MODE [-l PORT] -h UPSTREAM -d UPSTREAM [-n WORKERS] [-t TRIES] [-p PAUSE-MS]
- *              [-o TIMEOUT-MS] [-k] [-g PORT:PAUSE-MS]
+ *              [-o TIMEOUT-MS] [-k] [-g PORT[/PATH][:PAUSE-MS]]
  *   single      one process, one connection after the other
  *   perconn     a thread for each connection
  *   reactor     a loop that reads requests, and handlers that ask and answer

@@ -45,6 +45,17 @@ def enough(under, bare):
     return under >= 0.99 * bare or under >= bare - 2
 
 
+def latest(bare, under, worst):
+    if worst is not None and under["max"] > bare["max"] + worst:
+        return [f"the last after {under['max']:.0f} ms, bare {bare['max']:.0f} ms"]
+    return []
+
+
+def invented(bare, under, allowed=frozenset()):
+    new = set(alike(under["errors"])) - set(alike(bare["errors"])) - allowed - {"LATE"}
+    return [f"errors that bare had not: {', '.join(sorted(new))}"] if new else []
+
+
 def healthy(bare, under, later):
     problems = []
     if not bare["ok"]:
@@ -53,41 +64,42 @@ def healthy(bare, under, later):
         problems.append(f"served {under['ok']} of bare's {bare['ok']}")
     if under["p99"] > bare["p99"] + later:
         problems.append(f"p99 {under['p99']:.0f} ms, bare {bare['p99']:.0f} ms")
-    new = set(alike(under["errors"])) - set(alike(bare["errors"])) - {"LATE"}
-    if new:
-        problems.append(f"errors that bare had not: {', '.join(sorted(new))}")
-    return problems
+    return problems + invented(bare, under)
 
 
 def for_the_dead(bare, under, later):
     problems = []
     if later is not None and under["p99"] > bare["p99"] + later:
         problems.append(f"work for the dead: p99 {under['p99']:.0f} ms, bare {bare['p99']:.0f} ms")
-    new = set(alike(under["errors"])) - set(alike(bare["errors"])) - TOLD_OF_THE_DEAD - {"LATE"}
-    if new:
-        problems.append(f"errors that bare had not: {', '.join(sorted(new))}")
-    return problems
+    return problems + invented(bare, under, TOLD_OF_THE_DEAD)
 
 
-def partial(bare, under, failing, later):
+def partial(bare, under, scene, later):
     """At least what the same client serves without any retry, of as many requests as bare asked."""
-    asked = bare["asked"]
-    least = asked * (1 - failing) - 3 * math.sqrt(asked * failing * (1 - failing))
+    asked, failing = bare["asked"], scene["failing"]
+    chance = 0 if "least" in scene else 3 * math.sqrt(asked * failing * (1 - failing))
+    least = asked * scene.get("least", 1 - failing)
     problems = []
-    if under["ok"] < least:
-        problems.append(f"served {under['ok']} of {asked}; without any retry {asked * (1 - failing):.0f}")
+    if under["ok"] < least - chance:
+        problems.append(f"served {under['ok']} of {asked}, not {least:.0f}")
     if under["p99"] > bare["p99"] + later:
         problems.append(f"p99 {under['p99']:.0f} ms, bare {bare['p99']:.0f} ms")
-    return problems
+    return problems + invented(bare, under, TOLD_OF_THE_DEAD)
 
 
-def storm(bare, under, port, seconds, beside, more, what):
+def stormed(play, one):
+    """Attempts at a storm's port, without those of the live work beside it."""
+    live = play["kinds"].get(one.get("beside"), {"asked": 0})["asked"]
+    return play["ports"][one["port"]][one.get("what", "syns")] - live
+
+
+def storm(bare, under, one, seconds):
     problems = []
-    bound = storm_bound(seconds, beside) + more
-    if bare["ports"][port][what] <= bound:
-        problems.append(f"void: bare made {bare['ports'][port][what]} attempts, no storm")
-    if under["ports"][port][what] > bound:
-        problems.append(f"storm: {under['ports'][port][what]} attempts in {seconds:g} s, not {bound}")
+    bound = storm_bound(seconds, "beside" in one) + one.get("more", 0)
+    if stormed(bare, one) <= bound:
+        problems.append(f"void: bare made {stormed(bare, one)} attempts, no storm")
+    if stormed(under, one) > bound:
+        problems.append(f"storm: {stormed(under, one)} attempts in {seconds:g} s, not {bound}")
     return problems
 
 
@@ -105,6 +117,13 @@ def per_demand(play, port, kind, what):
     return play["ports"][port][what] / asked if asked else None
 
 
+def in_steady_state(play, scene):
+    """Connects for each piece of work from a second on."""
+    port, kind, _, since = scene["steady"]
+    asked = play["kinds"].get(kind, {}).get("asked", 0) * (1 - since / scene["seconds"])
+    return sum(play["ports"][port]["by_second"][since:]) / asked if asked else None
+
+
 def judge(scene, bare, under):
     """Returns what is wrong, and whether it counts at once (a crash, a wrong answer)."""
     problems, at_once = [], False
@@ -115,21 +134,24 @@ def judge(scene, bare, under):
             problems.append("wrong answers")
             at_once = True
         if kind == "h":
-            problems += healthy(b, u, later)
+            problems += healthy(b, u, later) + latest(b, u, scene.get("worst"))
         elif kind == "d":
             problems += for_the_dead(b, u, scene.get("dead_later", LATER_FOR_DEAD))
         elif kind == "p":
-            problems += partial(b, u, scene["failing"], later)
+            problems += partial(b, u, scene, later)
     if not bare["kinds"] and not scene.get("storm") and "ends" not in scene:
         problems.append("void: bare did no work")
     for one in scene.get("storm", ()):
-        problems += storm(bare, under, one["port"], scene["seconds"], one.get("beside", False),
-                          one.get("more", 0), one.get("what", "syns"))
+        problems += storm(bare, under, one, scene["seconds"])
     if "per_demand" in scene:
         port, kind, most, what = scene["per_demand"]
         rate = per_demand(under, port, kind, what)
         if rate is None or rate > most:
             problems.append(f"{rate if rate is None else round(rate, 2)} attempts for each asked, not {most}")
+    if "steady" in scene:
+        rate, most = in_steady_state(under, scene), scene["steady"][2]
+        if rate is None or rate > most:
+            problems.append(f"{rate if rate is None else round(rate, 2)} attempts for each asked in the end, not {most}")
     if "ends" in scene and under["seconds"] > bare["seconds"] + scene["ends"]:
         problems.append(f"ended after {under['seconds']:.1f} s, bare {bare['seconds']:.1f} s")
     if scene.get("cpu") and under["cpu"] is not None and under["cpu"] > processor_bound(scene, bare):

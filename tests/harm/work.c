@@ -182,13 +182,15 @@ struct storm storm_of(const char *text)
 {
 	const char *colon = strchr(text, ':');
 	struct storm storm = { .pause_ms = colon ? atof(colon + 1) : 0 };
-	snprintf(storm.target, sizeof storm.target, "%.*s", (int)strcspn(text, ":"), text);
+	const size_t end = strcspn(text, "/:");
+	snprintf(storm.target, sizeof storm.target, "%.*s", (int)end, text);
+	snprintf(storm.path, sizeof storm.path, "%.*s", (int)strcspn(text + end, ":"), text + end);
 	return storm;
 }
 
 void storm_on(const struct storm *storm)
 {
 	int kept = -1;
-	ask(storm->target, "/s", &(struct way) { 0 }, &kept);
+	ask(storm->target, *storm->path ? storm->path : "/s", &(struct way) { 0 }, &kept);
 	pause_ms(storm->pause_ms);
 }

@@ -32,10 +32,11 @@ const char *ask(const char *target, const char *path, const struct way *way, int
 // Whom the storm of a program asks for ever, and how long it waits in between.
 struct storm {
 	char target[64]; // "": there is no storm
+	char path[64];
 	double pause_ms;
 };
 
-// What an option says: "PORT:PAUSE-MS", or a port alone, which is asked without a pause.
+// What an option says: PORT[/PATH][:PAUSE-MS].
 struct storm storm_of(const char *text);
 
 // Asks once, over a connection of its own, and waits.

@@ -68,13 +68,36 @@ Test(feedback, that_somebody_asked_is_believed_again_when_it_is_right)
 		demand_request_read(5, false);
 		fails(&server, "get one\r\n");
 	}
-	cr_expect(profile_has_no_excuse(destination_at_port(&server)));
+	cr_expect(profile_has_no_excuse(destination_at_port(&server), monotonic()));
 	for (int i = 0; i < 8; i++) {
 		snprintf(request, sizeof(request), "get other_%d\r\n", i);
 		demand_request_read(5, false);
 		fails(&server, request);
 	}
-	cr_expect_not(profile_has_no_excuse(destination_at_port(&server)));
+	cr_expect_not(profile_has_no_excuse(destination_at_port(&server), monotonic()));
+}
+
+/* What is refused shows no request: after a second it is tried again whether it is right now. */
+Test(feedback, that_somebody_asked_was_wrong_counts_for_a_second)
+{
+	struct server server = serve_after_failure();
+	struct destination *destination;
+	int64_t now;
+
+	for (int i = 0; i < 6; i++) {
+		demand_request_read(5, false);
+		fails(&server, "get one\r\n");
+	}
+	destination = destination_at_port(&server);
+	now = monotonic();
+	profile_new_ended(destination, false);
+	profile_carry(destination);
+	cr_expect(profile_has_no_excuse(destination, now), "and no other count touches it");
+	cr_expect(profile_carries(destination));
+	cr_expect_not(profile_has_no_excuse(destination, now + 2 * NS_PER_S));
+	profile_excused(destination, false, now + 2 * NS_PER_S);
+	cr_expect(profile_has_no_excuse(destination, now + 2 * NS_PER_S), "it was wrong again");
+	cr_expect(profile_carries(destination));
 }
 
 /* Whatever it is for: one try after the other and nothing but failure. */

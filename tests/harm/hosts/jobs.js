@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Jobs in Node: jobs.js SECONDS RATE TRIES agent|none|lookup PORT=KIND...   (lookup: NAME=KIND...)
+// Jobs in Node: jobs.js SECONDS RATE TRIES agent|none|post|lookup PORT=KIND...   (lookup: NAME=KIND...;
+// post: head and body in writes of their own, to one path)
 'use strict';
 const http = require('http');
 const dns = require('dns');
@@ -11,13 +12,22 @@ const started = performance.now();
 
 function fetch(port, path) {
   return new Promise((done) => {
-    const request = http.get({ port, path, host: '127.0.0.1', agent, timeout: 2000 }, (reply) => {
+    const post = manner === 'post';
+    const about = { port, path: post ? '/events' : path, host: '127.0.0.1', agent, timeout: 2000 };
+    if (post) Object.assign(about, { method: 'POST', headers: { 'Content-Length': path.length } });
+    const request = http.request(about, (reply) => {
       let text = '';
       reply.on('data', (data) => { text += data; });
       reply.on('end', () => done(reply.statusCode !== 200 ? `HTTP${reply.statusCode}`
-        : text === path ? 'ok' : 'WRONG'));
+        : text === about.path ? 'ok' : 'WRONG'));
       reply.on('error', (error) => done(error.code));
     });
+    if (post) {
+      request.flushHeaders();
+      setImmediate(() => request.end(path));
+    } else {
+      request.end();
+    }
     request.on('timeout', () => request.destroy());
     request.on('error', (error) => done(error.code === 'ECONNRESET' ? 'EOF' : error.code));
   });

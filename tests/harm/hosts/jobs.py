@@ -3,7 +3,7 @@
 """Jobs in Python: jobs.py MANNER SECONDS RATE TRIES PORT=KIND...
 MANNER: threads (8, http.client), prefork (6 processes, each replaced after five jobs), asyncio,
 queue (jobs come as lines from the last port, a broker), requests (urllib3's own retries), pq (libpq
-with all the ports as one list of hosts)."""
+with all the ports as one list of hosts), lookup (NAME=KIND...: the resolver threads of an event loop)."""
 
 import asyncio
 import ctypes
@@ -17,7 +17,9 @@ import threading
 import time
 
 manner, seconds, rate, tries = sys.argv[1], float(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-targets = [(int(word.split("=")[0]), word.split("=")[1]) for word in sys.argv[5:]]
+targets = [word.split("=") for word in sys.argv[5:]]
+if manner != "lookup":
+    targets = [(int(port), kind) for port, kind in targets]
 started = time.monotonic()
 
 
@@ -121,13 +123,22 @@ async def ask_later(port, kind, path, due):
     note(kind, due, word)
 
 
-async def loop():
+async def look_up(host, kind, _path, due):
+    word = "ok"
+    try:
+        await asyncio.get_running_loop().getaddrinfo(host, 80)
+    except OSError as error:
+        word = f"GAI{error.errno}"
+    note(kind, due, word)
+
+
+async def loop(do):
     jobs = []
     for number in range(int(seconds * rate)):
         due = started + number / rate
         await asyncio.sleep(max(0, due - time.monotonic()))
         port, kind = targets[number % len(targets)]
-        jobs.append(asyncio.create_task(ask_later(port, kind, f"/{kind}{number}", due)))
+        jobs.append(asyncio.create_task(do(port, kind, f"/{kind}{number}", due)))
     await asyncio.wait(jobs, timeout=10)
 
 
@@ -183,7 +194,9 @@ def libpq():
 
 
 if manner == "asyncio":
-    asyncio.run(loop())
+    asyncio.run(loop(ask_later))
+elif manner == "lookup":
+    asyncio.run(loop(look_up))
 elif manner == "queue":
     queue()
 elif manner == "prefork":
