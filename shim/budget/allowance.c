@@ -35,6 +35,11 @@
 #define CHANCE             6
 #define RUN_BOUNDED        60
 
+/* Thousandths; and slices, a second each, in which one attempt goes whatever the share is: on kept
+ * connections a server that answers has next to none. */
+#define WHOLE       1000
+#define ASKED_AFTER 3
+
 /* A port waits so long (TIME_WAIT) until it may be used again towards the same peer. */
 #define PORT_WAITS (60 * NS_PER_S)
 
@@ -81,12 +86,23 @@ static bool lasts(const struct allowance *allowance, int64_t now)
 	return slices_sum(&allowance->tries, ALLOWANCE_WINDOW, SLICES / 2, SLICES - 1, now) > 0;
 }
 
-void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now)
+/* Attempts in a second: of this one, which has only begun, or of the one before. */
+static int64_t in_a_second(const struct slices *slices, int64_t now)
+{
+	return greater(slices_sum(slices, ALLOWANCE_WINDOW, 0, 0, now),
+	               slices_sum(slices, ALLOWANCE_WINDOW, 1, 1, now));
+}
+
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t served,
+                               int64_t now)
 {
 	int64_t before, known;
 
 	if (!is_first(allowance, now))
 		return;
+	STORE(allowance->share, answered > 0 && served > 0
+	                            ? in_a_second(&allowance->tries, now) * WHOLE / served
+	                            : 0);
 	before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
 	if (answered > 0 && before > ALLOWANCE_START)
 		STORE(allowance->answered_at, now);
@@ -193,6 +209,19 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now)
 	/* This second's: a slice is a second. */
 	return known && slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now) * 100 <
 	                    known * OVER_USUAL;
+}
+
+bool allowance_is_asked(const struct allowance *allowance, int64_t served, int64_t now)
+{
+	int64_t share = LOAD(allowance->share);
+
+	if (share <= 0 || served <= 0)
+		return false;
+	share = lesser(share, SLICE_COUNT_MAX);
+	served = lesser(served, SLICE_COUNT_MAX / 100);
+	return (slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now) + 1) * WHOLE * 10 <=
+	           share * served * OVER_USUAL ||
+	       slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, ASKED_AFTER - 1, now) == 0;
 }
 
 /* Failures in a row that may be chance, by what was answered before them. */

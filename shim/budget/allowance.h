@@ -28,6 +28,7 @@ struct allowance {
 	cell64 started;        /* went on the start since the last success */
 	cell64 usual;          /* attempts in the last ten seconds without a failure */
 	cell64 usual_at;       /* when that was */
+	cell64 share;          /* attempts for a thousand requests served, then; 0 = none is known */
 };
 
 /* An attempt goes. */
@@ -37,8 +38,10 @@ static inline void allowance_tried(struct allowance *allowance, int64_t now)
 }
 
 /* Said before a failure is: how many were answered, ever. While nothing fails nobody counts them
- * here, and where it is not known what is usual they tell how much is answered. */
-void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now);
+ * here, and where it is not known what is usual they tell how much is answered. served: requests
+ * that the program itself is asked in a second. */
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t served,
+                               int64_t now);
 
 /* An attempt succeeded, or failed; the one that failed had begun then. */
 void allowance_answered(struct allowance *allowance, int64_t now);
@@ -64,6 +67,10 @@ bool allowance_take(struct allowance *allowance, enum workload workload, int64_t
 /* True if one more attempt would keep within the traffic that was usual before the destination
  * failed. */
 bool allowance_is_usual(const struct allowance *allowance, int64_t now);
+
+/* True if one more attempt is no more than the program makes there for what it is asked, or there
+ * was none for three seconds. served: as above, now. */
+bool allowance_is_asked(const struct allowance *allowance, int64_t served, int64_t now);
 
 /* True while the destination answers: a success within the last second, and at most six failures
  * since. */

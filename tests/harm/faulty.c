@@ -28,6 +28,8 @@
  *                  4 a TLS alert, 5 HTTP 503
  *   hello=MS       says "220 ready", answers the first, and closes all others after MS
  *   daytime        says one line and closes
+ *   lines          answers each line with the same, and "quit" with the end of the connection
+ *   vanish         answers, and has forgotten all connections of before: who asks on one is reset
  *   pg             a PostgreSQL that answers "SELECT 1" to everything
  *   push=MS        a producer: a line each MS
  *   dns            a DNS server (UDP): names good* have an address, sf* are SERVFAIL, mute* get no
@@ -101,6 +103,14 @@ void drop(int fd)
 	close(fd);
 }
 
+// As a NAT forgets it: no segment tells the other side.
+static void forget(int fd)
+{
+	if (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &(int) { 1 }, sizeof(int)) != 0)
+		perror("faulty: TCP_REPAIR");
+	drop(fd);
+}
+
 static void do_later(int fd, double milliseconds, bool answer)
 {
 	if (later_count == later_room)
@@ -117,10 +127,14 @@ static void enter(struct port *port)
 		if (port->listener >= 0)
 			close(port->listener);
 		port->listener = -1;
-		if (!listens) // who is connected loses it, as when a server dies
-			for (int fd = 0; fd < CONNECTIONS; fd++)
-				if (connections[fd] && connections[fd]->port == port)
-					drop(fd);
+		for (int fd = 0; fd < CONNECTIONS; fd++) {
+			if (!connections[fd] || connections[fd]->port != port)
+				continue;
+			if (!listens) // who is connected loses it, as when a server dies
+				drop(fd);
+			else if (is(port, "vanish"))
+				forget(fd);
+		}
 	}
 	if (!listens)
 		return;
@@ -165,6 +179,10 @@ static void readable(int fd)
 	}
 	if (is(port, "socks")) {
 		socks(fd);
+		return;
+	}
+	if (is(port, "lines")) {
+		line(fd);
 		return;
 	}
 	while (connections[fd] == c && whole(c)) {

@@ -155,3 +155,15 @@ void resolve(struct port *port)
 			       size);
 	}
 }
+
+void line(int fd)
+{
+	struct connection *c = connections[fd];
+	if (memcmp(c->request, "quit", 4) == 0) {
+		drop(fd);
+		return;
+	}
+	c->port->requests++;
+	say(fd, c->request, (size_t)c->length);
+	c->length = 0;
+}

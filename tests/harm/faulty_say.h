@@ -17,6 +17,10 @@ void answer(int fd);
 void greet(int fd, int kind);
 
 void postgres(int fd);
+
+// The same back, and at "quit" the end.
+void line(int fd);
+
 void socks(int fd);
 void resolve(struct port *port);
 

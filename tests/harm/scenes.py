@@ -5,6 +5,7 @@ some fail, and what must hold (table.py)."""
 import glob
 import shutil
 
+import bursts
 from storms import returns, storms
 from table import DEAD, LIVE, NEXT, PORT, SCENES, WAYS, load, pair, pool, scene, serve
 
@@ -345,6 +346,8 @@ def everything(scale):
         proxies()
         storms()
         returns()
+        bursts.bursts()
+        bursts.services()
         for one in SCENES:
             if not one.get("fixed") and "ends" not in one:
                 one["seconds"] = one["seconds"] * scale
