@@ -15,7 +15,7 @@
 #define USUAL_HOLDS (300 * NS_PER_S)
 
 /* Failures since the last success up to which it still counts as fresh, beyond its first second. */
-#define FRESH 10
+#define FRESH ALLOWANCE_FEW
 #define OPEN  6
 
 /* Where it is not known what is usual: as many failures in a row are no chance, or half of what was
@@ -63,6 +63,12 @@ void allowance_answered(struct allowance *allowance, int64_t now)
 	slices_count(&allowance->answers, now);
 	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW)
 		STORE(allowance->watching, 0);
+}
+
+void allowance_answered_at(struct allowance *allowance, int64_t began)
+{
+	if (LOAD(allowance->answered_at) <= began)
+		STORE(allowance->answered_at, began + 1);
 }
 
 /* What went before the last answer came, and has failed since, says nothing of what the destination
@@ -137,7 +143,7 @@ void allowance_failed(struct allowance *allowance, int64_t began, int64_t now)
 
 /* Of one that nobody answers (a one-way sender's) earlier seconds tell: what has only just begun
  * may fail all at once. */
-static bool has_worked(const struct allowance *allowance, bool answered, int64_t now)
+static bool was_in_use(const struct allowance *allowance, bool answered, int64_t now)
 {
 	return slices_sum(&allowance->tries, ALLOWANCE_WINDOW, answered ? 0 : 1, SLICES - 1, now) >
 	       ALLOWANCE_START;
@@ -150,7 +156,7 @@ bool allowance_lacks_port(struct allowance *allowance, bool answered, int64_t no
 	/* Nobody counts successes while all is well; from here on somebody does, so that attempts
 	 * without a port do not speak for themselves. */
 	if (LOAD(allowance->watching) != 0 || age(&allowance->failed_at, now) <= ALLOWANCE_WINDOW ||
-	    !has_worked(allowance, answered, now))
+	    !was_in_use(allowance, answered, now))
 		return false;
 	STORE(allowance->answered_at, now);
 	STORE(allowance->watching, 1);

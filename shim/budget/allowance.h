@@ -28,7 +28,7 @@ struct allowance {
 	cell64 started;        /* went on the start since the last success */
 	cell64 usual;          /* attempts in the last ten seconds without a failure */
 	cell64 usual_at;       /* when that was */
-	cell64 share;          /* attempts for a thousand requests served, then; 0 = none is known */
+	cell64 share; /* attempts for a thousand requests served, then; 0 = none is known */
 };
 
 /* An attempt goes. */
@@ -42,6 +42,10 @@ static inline void allowance_tried(struct allowance *allowance, int64_t now)
  * that the program itself is asked in a second. */
 void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t served,
                                int64_t now);
+
+/* Said before a failure on a connection that had been answered once: an attempt of that moment was,
+ * and while nothing failed nobody has counted it. */
+void allowance_answered_at(struct allowance *allowance, int64_t began);
 
 /* An attempt succeeded, or failed; the one that failed had begun then. */
 void allowance_answered(struct allowance *allowance, int64_t now);
@@ -83,6 +87,17 @@ bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now
 /* The same with a success within the window: who starts a process for each try makes few of them in
  * a second, and six failures are as few as ever. */
 bool allowance_is_answering_slowly(const struct allowance *allowance, int64_t now);
+
+/* Failures since the last success that say little of a destination which has answered. */
+#define ALLOWANCE_FEW 10
+
+/* True if it has answered, and failed no more than that since. */
+static inline bool allowance_has_worked(const struct allowance *allowance)
+{
+	int64_t failed = LOAD(allowance->failed);
+
+	return LOAD(allowance->answered_at) > 0 && failed >= 0 && failed <= ALLOWANCE_FEW;
+}
 
 /* True if a success stands within the window. */
 bool allowance_has_answer(const struct allowance *allowance, int64_t now);

@@ -80,8 +80,8 @@ static inline int64_t budget_moment(int64_t now)
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 
-/* True if nothing has failed lately, and nobody is on his way back from an outage: what comes now
- * has nothing to do with a failure. */
+/* True if nothing has failed lately, nor was refused, and nobody is on his way back from an outage:
+ * what comes now has nothing to do with a failure. */
 static inline bool budget_is_quiet(const struct account *account, int64_t now)
 {
 	const struct budget *budget = account->budget;
@@ -89,8 +89,11 @@ static inline bool budget_is_quiet(const struct account *account, int64_t now)
 
 	if (failed_at == 0 || failed_at < now - account->policy->horizon)
 		return true;
-	/* In a long outage the last failure, of a probe, is old when its end comes. */
-	return failed_at < now - BUDGET_QUIET && LOAD(budget->streak) <= 0 &&
+	/* In a long outage the last failure, of a probe, is old when its end comes. But of a burst
+	 * that was answered some may fail last, as what times out does, and say nothing of the next
+	 * burst. */
+	return failed_at < now - BUDGET_QUIET &&
+	       (LOAD(budget->streak) <= 0 || allowance_has_worked(&budget->allowance)) &&
 	       !ramp_is_on(&budget->ramp, now);
 }
 

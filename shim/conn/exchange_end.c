@@ -260,13 +260,16 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
 	 * peer never acknowledged the request that met a closed connection, and a reset that
 	 * answers it reads as EPIPE. ECONNRESET says that the connection was whole until then, even
-	 * where the reset came before any acknowledgement. */
+	 * where the reset came before any acknowledgement; unless it had long been idle. Then what
+	 * was written may also have been a goodbye, of which the peer makes no words: MySQL's
+	 * COM_QUIT, PostgreSQL's Terminate, an end of TLS. */
 	idle = traits & TRAIT_TIMED_OUT ||
 	       (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
 	       (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
 	       (failure == FAILURE_DROPPED && data_connection_is_over(fd, entry)) ||
 	       (traits & TRAIT_SERVED &&
-	        (state == SOCKET_ANSWERED || (err != ECONNRESET && !tcp_info_taken(fd))));
+	        (state == SOCKET_ANSWERED ||
+	         tcp_info_was_idle(fd, err == ECONNRESET, traits & TRAIT_HTTP)));
 	if (greeting_was_in_vain(entry))
 		idle = false;
 	if (idle || tcp_info_is_own(fd)) {

@@ -71,6 +71,8 @@ bool trial_of(const struct socket_entry *entry, struct trial *trial)
 	trial->retry = LOAD(entry->traits) & TRAIT_RETRY;
 	trial->other = trial->number == 1 && LOAD(entry->traits) & TRAIT_PASSED;
 	trial->probe = LOAD(entry->traits) & TRAIT_PROBE;
+	trial->served =
+	    (LOAD(entry->traits) & (TRAIT_SERVED | TRAIT_HTTP | TRAIT_AGREES)) == TRAIT_SERVED;
 	trial->mute = trial->unmet = false;
 	return trial->destination;
 }
@@ -137,6 +139,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 		tries_failed(destination_slot(destination), now);
 	tries_ended(destination_slot(destination), false);
 	drawn = LOAD(account.budget->drawn_at);
+	if (trial->served)
+		allowance_answered_at(&account.budget->allowance, began);
 	budget_answered_before(&account, LOAD(destination->tally.successes), demand_served(now),
 	                       now);
 	budget_failure(&account, trial->retry, began, now, thread_random());

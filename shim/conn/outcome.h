@@ -22,10 +22,11 @@ struct trial {
 	int64_t began;   /* ns, when it went; 0 = not known */
 	bool counted;    /* `number` is known to count from the request's first try */
 	bool retry;
-	bool other; /* it was paced as a retry, but its request is none that has failed */
-	bool probe; /* of a half-open breaker */
-	bool mute;  /* its failure is seen only when it is repeated: a datagram */
-	bool unmet; /* it failed before the peer had answered the connect */
+	bool other;  /* it was paced as a retry, but its request is none that has failed */
+	bool probe;  /* of a half-open breaker */
+	bool mute;   /* its failure is seen only when it is repeated: a datagram */
+	bool served; /* it had an answer before, of which no more is known: no greeting, no HTTP */
+	bool unmet;  /* it failed before the peer had answered the connect */
 };
 
 /* The class of a connect or data error; FAILURE_NONE: neutral (the caller's own mistake, EINTR).

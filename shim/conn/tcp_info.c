@@ -34,14 +34,20 @@ int64_t tcp_info_answered_in(const struct tcp_info *info)
 	return info->tcpi_bytes_sent && sent >= heard ? (int64_t)(sent - heard) * NS_PER_MS : -1;
 }
 
-bool tcp_info_taken(int fd)
+bool tcp_info_was_idle(int fd, bool reset, bool asks)
 {
 	struct tcp_info info;
 	int saved = errno;
 	bool known = tcp_info(fd, &info);
+	int64_t idle = (int64_t)info.tcpi_last_data_recv - info.tcpi_last_data_sent;
+	bool was_long = info.tcpi_bytes_sent && idle * NS_PER_MS >= TCP_INFO_IDLE;
 
 	errno = saved;
-	return !known || tcp_info_has_taken(&info);
+	if (!known)
+		return false;
+	if (tcp_info_has_taken(&info))
+		return was_long && !reset && !asks;
+	return was_long || !reset;
 }
 
 bool tcp_info_waited(int fd, const struct socket_entry *entry)

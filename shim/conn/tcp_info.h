@@ -15,6 +15,9 @@
  * such ends leave no error behind. */
 #define TCP_INFO_LONG_WAIT NS_PER_S
 
+/* A connection is idle once nothing came for so long (ns) before something was sent. */
+#define TCP_INFO_IDLE NS_PER_S
+
 /* Of tcpi_state, which only the kernel's own headers name. */
 enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
 
@@ -36,9 +39,12 @@ bool tcp_info_waited(int fd, const struct socket_entry *entry);
  * was about another. One system call. */
 bool tcp_info_goes_on(int fd);
 
-/* True if the peer's kernel has acknowledged all that was sent (also where nobody can tell): then
- * the peer had the request when it closed, otherwise it had closed before. One system call. */
-bool tcp_info_taken(int fd);
+/* True if the connection, which has ended, was idle when the program wrote last: the peer has not
+ * acknowledged that, and so had closed before; or nothing came for a second before it. Then
+ * something between the two may have forgotten the connection, as a NAT does (reset); or what was
+ * written may have been a goodbye, whose only answer is the end, unless it is known to ask for more
+ * (asks). One system call. */
+bool tcp_info_was_idle(int fd, bool reset, bool asks);
 
 /* ns that the first answer on a connection took, which has just come; -1 = nobody knows. A system
  * call where it is older than a second. */

@@ -18,12 +18,14 @@ def bursts():
               ["/usr/bin/python3", "{H}/hosts/bursts.py", manner, str(LIVE), str(count), str(seconds), str(every)],
               servers, seconds, fixed=True, **more)
 
-    burst("late", "quiet", "sixty connects each 12 s, and one more, whose request hangs and is given up last", "late",
-          60, 27, 12, [f"{LIVE}:polls"])
+    for name, every, seconds in (("late", 12, 27), ("late-often", 5, 24)):
+        burst(name, "quiet", f"sixty connects each {every} s, and three more, whose requests hang and are given up last",
+              "late", 60, seconds, every, [f"{LIVE}:polls"])
     burst("often", "unclear", "sixty connects each 4 s, a hundredth are closed without an answer", "plain",
           60, 23, 4, [f"{LIVE}:nth=100"], failing=0.01)
-    burst("goodbye", "quiet", "twenty connections each 4 s, which say goodbye, and the server's answer is their end",
-          "quit", 20, 15, 4, [f"{LIVE}:lines"], quick=True)
+    for name, every, seconds, after in (("goodbye", 14, 31, 11), ("goodbye-often", 4, 15, 1)):
+        burst(name, "quiet", f"twenty connections each {every} s, which say goodbye after {after} s, and the server's "
+              "answer is their end", f"quit={after}", 20, seconds, every, [f"{LIVE}:lines"])
     burst("stale", "quiet", "twenty kept connections that something between forgot, asked at once", "stale",
           20, 15, 4, [f"{LIVE}:ok,vanish@2,ok@2.1,vanish@6,ok@6.1,vanish@10,ok@10.1"])
 

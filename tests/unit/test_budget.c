@@ -202,3 +202,23 @@ Test(budget, hostile_cells_stay_in_range)
 		cr_assert_eq(world.budget.streak, 0);
 	}
 }
+
+/* Of sixty at once three are given up last; twelve seconds later the next sixty come. */
+Test(budget, what_failed_last_says_little_of_one_that_answered)
+{
+	int64_t now = START_OF_TIME;
+
+	world_start(&world, 1);
+	for (int failed = 1; failed <= ALLOWANCE_FEW; failed++) {
+		budget_failure(account, failed > 1, now, now, &world.random);
+		cr_expect_not(budget_is_quiet(account, now + SECONDS(12)), "it never answered");
+	}
+	budget_success(account, now);
+	for (int failed = 1; failed <= ALLOWANCE_FEW; failed++) {
+		budget_failure(account, failed > 1, now, now, &world.random);
+		cr_expect_not(budget_is_quiet(account, now + SECONDS(9)));
+		cr_expect(budget_is_quiet(account, now + SECONDS(11)), "%d", failed);
+	}
+	budget_failure(account, true, now, now, &world.random);
+	cr_expect_not(budget_is_quiet(account, now + SECONDS(12)), "it is away");
+}

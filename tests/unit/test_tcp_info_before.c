@@ -205,3 +205,41 @@ Test(tcp_info, knows_a_failure_before_the_peer_has_answered_from_one_after)
 	cr_expect_eq(talk.destination->last_failure, FAILURE_DROPPED);
 	cr_expect_eq(talk.destination->last_unmet, 0);
 }
+
+/* The server's only answer to a message is its end. The message says goodbye, where it came after
+ * an idle second; unless it is a request of HTTP, which asks for more. */
+static void end_after(int idle_ms, const char *message)
+{
+	const bool http = *message == 'G';
+	const char *reply = http ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" : "here";
+	struct talk talk = talk_start();
+
+	host_send(talk.host, http ? message : "get");
+	peer_hears(&talk);
+	peer_says(&talk, reply);
+	for (size_t i = 0; i < strlen(reply); i += 8)
+		cr_assert_gt(host_recv(talk.host, 8, 0), 0);
+	usleep((useconds_t)idle_ms * 1000);
+	host_send(talk.host, message);
+	peer_hears(&talk);
+	peer_closes(&talk);
+	cr_assert_eq(host_recv(talk.host, 8, 0), 0);
+	host_close(talk.host);
+	cr_expect_eq(talk.destination->tally.failures[FAILURE_DROPPED], idle_ms < 1000 || http,
+	             "%s after %d ms", message, idle_ms);
+}
+
+Test(tcp_info, a_message_after_an_idle_second_may_have_been_a_goodbye)
+{
+	end_after(1200, "quit");
+}
+
+Test(tcp_info, a_message_that_was_not_is_lost)
+{
+	end_after(0, "quit");
+}
+
+Test(tcp_info, a_request_of_http_is_no_goodbye)
+{
+	end_after(1200, "GET / HTTP/1.1\r\n\r\n");
+}

@@ -222,9 +222,13 @@ static inline void until_state(int fd, int state)
 /* Waits until the peer's kernel has acknowledged everything. */
 static inline void until_acknowledged(int fd)
 {
-	for (int ms = 0; ms < WAIT_MS && !tcp_info_taken(fd); ms++)
+	struct tcp_info info = info_of(fd);
+
+	for (int ms = 0; ms < WAIT_MS && !tcp_info_has_taken(&info); ms++) {
 		usleep(1000);
-	cr_assert(tcp_info_taken(fd));
+		info = info_of(fd);
+	}
+	cr_assert(tcp_info_has_taken(&info));
 }
 
 static inline void peer_says(const struct talk *talk, const char *text)

@@ -3,8 +3,8 @@
 """Work that comes in bursts: bursts.py MANNER PORT COUNT SECONDS EVERY. Each EVERY seconds COUNT pieces of work
 begin at once, each on a connection of its own. MANNER:
   plain   no more than that
-  late    of each burst one more piece of work, for a URL that hangs, is given up last
-  quit    the connections stay, and say goodbye a second later: the server's answer is their end
+  late    of each burst a twentieth more is for URLs that hang, and is given up last
+  quit=S  the connections stay, and say goodbye S seconds later: the server's answer is their end
   stale   the connections stay, and ask again in the next burst; what meets a dead one connects anew"""
 
 import asyncio
@@ -12,7 +12,8 @@ import errno
 import sys
 import time
 
-manner, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+manner, _, after = sys.argv[1].partition("=")
+port, count = int(sys.argv[2]), int(sys.argv[3])
 kind = "p" if manner == "plain" else "h"
 seconds, every = float(sys.argv[4]), float(sys.argv[5])
 kept = {}
@@ -85,10 +86,10 @@ async def main():
     burst = 0
     while burst * every < seconds - 1:
         await asyncio.sleep(max(0, started + burst * every - time.monotonic()))
-        late = [asyncio.create_task(give_up(burst))] if manner == "late" else []
+        late = [asyncio.create_task(give_up(burst * 1000 + i)) for i in range(count // 20 if manner == "late" else 0)]
         await asyncio.gather(*[job(i, burst * 1000 + i) for i in range(count)])
         if manner == "quit":
-            await asyncio.sleep(1)
+            await asyncio.sleep(float(after))
             await leave()
         await asyncio.gather(*late)
         burst += 1
