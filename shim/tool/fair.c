@@ -6,17 +6,17 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-/* Of claims[] those whose user it is, or all. */
+/* Of claims[] those of one user's place, or all. */
 struct pool {
 	struct claim *claims;
 	size_t count;
 	bool of_user;
-	uid_t user;
+	size_t place;
 };
 
 static bool is_in(const struct pool *pool, size_t i)
 {
-	return !pool->of_user || pool->claims[i].user == pool->user;
+	return !pool->of_user || pool->claims[i].place == pool->place;
 }
 
 static int64_t pour(const struct pool *pool, int64_t tokens, uint64_t turn)
@@ -45,8 +45,9 @@ static int64_t pour(const struct pool *pool, int64_t tokens, uint64_t turn)
 	}
 }
 
-/* One claim a user, of what all of his want together. Returns how many there are. */
-static size_t sum_up(const struct claim *claims, size_t count, struct claim *users, size_t room)
+/* One claim a user, of what all of his want together; each of his is told its place. Returns how
+ * many there are. */
+static size_t sum_up(struct claim *claims, size_t count, struct claim *users, size_t room)
 {
 	size_t found = 0;
 
@@ -61,6 +62,7 @@ static size_t sum_up(const struct claim *claims, size_t count, struct claim *use
 			users[at] = (struct claim) { .user = claims[i].user };
 			found++;
 		}
+		claims[i].place = at;
 		add_to(&users[at].wants, claims[i].wants);
 	}
 	return found;
@@ -68,9 +70,8 @@ static size_t sum_up(const struct claim *claims, size_t count, struct claim *use
 
 int64_t fair_divide(struct claim *claims, size_t count, int64_t tokens, uint64_t turn)
 {
-	enum { USERS = 64 };
-	struct claim users[USERS];
-	size_t found = sum_up(claims, count, users, USERS);
+	struct claim users[FAIR_USERS];
+	size_t found = sum_up(claims, count, users, FAIR_USERS);
 	int64_t given = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -79,8 +80,8 @@ int64_t fair_divide(struct claim *claims, size_t count, int64_t tokens, uint64_t
 	/* By another step than the users, or the turn of one would always be that of the same of
 	 * his cells. */
 	for (size_t i = 0; i < found; i++)
-		given += pour(&(struct pool) { claims, count, true, users[i].user }, users[i].gets,
-		              turn / found);
+		given +=
+		    pour(&(struct pool) { claims, count, true, i }, users[i].gets, turn / found);
 	return given;
 }
 

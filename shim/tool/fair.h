@@ -24,17 +24,21 @@
 #define DEMAND_IN_USE  (600 * NS_PER_S)
 #define DEMAND_WAITING (60 * NS_PER_S)
 
+/* Users that have a part of their own. */
+#define FAIR_USERS 256
+
 struct claim {
 	int64_t wants; /* tokens, >= 0 */
 	int64_t gets;
 	int64_t before; /* fair_lend()'s own */
+	size_t place;   /* fair_divide()'s own: of its user */
 	uid_t user;
 	bool in_use; /* fair_lend(): it is lent a few though it wants none */
 };
 
 /* Divides `tokens`. Nobody gets more than he wants, nor is anybody given more while somebody with
  * less wants more; of a remainder that is too small to divide one token each goes to those who come
- * first from `turn` on. Returns what was given. */
+ * first from `turn` on. Users beyond FAIR_USERS share the part of one. Returns what was given. */
 int64_t fair_divide(struct claim *claims, size_t count, int64_t tokens, uint64_t turn);
 
 /* The same, and of what is left up to DEMAND_STANDING in all to each that is in use;

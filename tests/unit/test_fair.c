@@ -33,12 +33,25 @@ Test(fair, nobody_gets_more_than_he_wants_nor_than_who_wants_more)
 	}
 }
 
+/* As lending.c asks round after round: in the same order. */
 Test(fair, of_more_users_than_there_is_room_for_all_get_something)
 {
-	struct claim claims[200];
+	static struct claim claims[2000];
+	static const size_t counts[] = { 65, 200, FAIR_USERS, FAIR_USERS + 1, 2000 };
 
-	for (size_t i = 0; i < 200; i++)
-		claims[i] = (struct claim) { .user = (uid_t)i, .wants = INT64_MAX };
-	cr_expect_eq(fair_divide(claims, 200, 10000, 3), 10000);
-	cr_expect_gt(claims[0].gets, 0);
+	for (size_t n = 0; n < sizeof(counts) / sizeof(*counts); n++) {
+		const size_t count = counts[n];
+		const int64_t tokens = (int64_t)(count * FAIR_USERS);
+
+		for (size_t i = 0; i < count; i++)
+			claims[i] = (struct claim) { .user = (uid_t)i, .wants = INT64_MAX };
+		cr_expect_eq(fair_divide(claims, count, tokens, 3), tokens);
+		for (size_t i = 0; i < count; i++)
+			cr_expect_gt(claims[i].gets, 0, "%zu of %zu", i, count);
+		for (size_t i = 0; i < count; i++)
+			claims[i].wants = 1;
+		cr_expect_eq(fair_divide(claims, count, tokens, 3), (int64_t)count);
+		for (size_t i = 0; i < count; i++)
+			cr_expect_eq(claims[i].gets, 1, "%zu of %zu", i, count);
+	}
 }
