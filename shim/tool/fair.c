@@ -14,9 +14,20 @@ struct pool {
 	size_t place;
 };
 
-static bool is_in(const struct pool *pool, size_t i)
+static bool is_thirsty(const struct pool *pool, size_t i)
 {
-	return !pool->of_user || pool->claims[i].place == pool->place;
+	return (!pool->of_user || pool->claims[i].place == pool->place) &&
+	       pool->claims[i].gets < pool->claims[i].wants;
+}
+
+/* By their own count, or whoever stands behind many others would nearly always come first. */
+static size_t whose_turn(const struct pool *pool, uint64_t nth)
+{
+	size_t i = 0;
+
+	while (!is_thirsty(pool, i) || nth-- > 0)
+		i++;
+	return i;
 }
 
 static int64_t pour(const struct pool *pool, int64_t tokens, uint64_t turn)
@@ -24,22 +35,25 @@ static int64_t pour(const struct pool *pool, int64_t tokens, uint64_t turn)
 	int64_t left = tokens;
 
 	for (;;) {
-		int64_t thirsty = 0, each;
+		uint64_t thirsty = 0;
+		int64_t each;
+		size_t first;
 
 		for (size_t i = 0; i < pool->count; i++)
-			thirsty += is_in(pool, i) && pool->claims[i].gets < pool->claims[i].wants;
+			thirsty += is_thirsty(pool, i);
 		if (thirsty == 0 || left <= 0)
 			return tokens - left;
-		each = greater(left / thirsty, 1);
+		first = whose_turn(pool, turn % thirsty);
+		each = greater(left / (int64_t)thirsty, 1);
 		for (size_t n = 0; n < pool->count && left > 0; n++) {
-			size_t i = (size_t)((turn + n) % pool->count);
+			size_t i = (first + n) % pool->count;
+			struct claim *claim = &pool->claims[i];
 			int64_t more;
 
-			if (!is_in(pool, i))
+			if (!is_thirsty(pool, i))
 				continue;
-			more = lesser(lesser(each, left),
-			              greater(pool->claims[i].wants - pool->claims[i].gets, 0));
-			pool->claims[i].gets += more;
+			more = lesser(lesser(each, left), claim->wants - claim->gets);
+			claim->gets += more;
 			left -= more;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "tool/fair.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 
 Test(fair, nobody_gets_more_than_he_wants_nor_than_who_wants_more)
 {
@@ -54,4 +55,42 @@ Test(fair, of_more_users_than_there_is_room_for_all_get_something)
 		for (size_t i = 0; i < count; i++)
 			cr_expect_eq(claims[i].gets, 1, "%zu of %zu", i, count);
 	}
+}
+
+static struct claim waiting[FAIR_USERS + 4];
+
+/* Rounds of one token each, in which so many wait. Of each how often it got that. */
+static void play(size_t count, uint64_t rounds, int64_t *times)
+{
+	memset(times, 0, count * sizeof(*times));
+	for (uint64_t turn = 0; turn < rounds; turn++) {
+		(void)fair_divide(waiting, count, 1, turn);
+		for (size_t i = 0; i < count; i++)
+			times[i] += waiting[i].gets;
+	}
+}
+
+Test(fair, of_too_little_everybody_has_his_turn)
+{
+	enum { COUNT = FAIR_USERS + 4 };
+	static int64_t times[COUNT];
+
+	for (size_t i = 0; i < COUNT; i++)
+		waiting[i] = (struct claim) { .user = (uid_t)i, .wants = 1 };
+	play(COUNT, FAIR_USERS * 5, times);
+	for (size_t i = 0; i < COUNT; i++)
+		cr_expect_eq(times[i], i < FAIR_USERS - 1 ? 5 : 1, "%zu: %d", i, (int)times[i]);
+}
+
+/* The cells of a user stand wherever their programs do. */
+Test(fair, of_one_user_all_cells_have_their_turn)
+{
+	int64_t times[100];
+
+	for (size_t i = 0; i < 100; i++)
+		waiting[i] = (struct claim) { .user = i == 7 || i == 8 || i == 60, .wants = 1 };
+	play(100, 600, times);
+	cr_expect_eq(times[7], 100);
+	cr_expect_eq(times[8], 100);
+	cr_expect_eq(times[60], 100);
 }
