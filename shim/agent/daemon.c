@@ -285,8 +285,13 @@ int main(int argc, char **argv)
 		status = run(&state);
 	} else {
 		status = one_round(&state) ? 0 : 1;
-		if (status == 0 && !options.textfile)
+		if (status == 0 && !options.textfile) {
 			exposition_write(&state.totals, &state.round, stdout);
+			if (fflush(stdout) != 0 || ferror(stdout)) {
+				fputs("retrybudgetd: cannot write to standard output\n", stderr);
+				status = 1;
+			}
+		}
 	}
 	totals_end(&state.totals);
 	return status;

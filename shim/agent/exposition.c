@@ -102,14 +102,15 @@ static const struct {
 	  P(recoveries) },
 };
 
-/* A label value: a backslash, a quote and a new line are escaped (exposition format), and what is
- * not printable ASCII is written as \xHH, for names are bytes that a stranger chose. */
+/* A label value: what is not printable ASCII is written as \xHH, for names are bytes that a
+ * stranger chose, and so is the backslash, for no two names may be written alike. The backslash
+ * that stands there then, and a quote, are escaped (exposition format). */
 static void put_value(const char *text, FILE *out)
 {
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
-		if (*at == '\\' || *at == '"')
-			fprintf(out, "\\%c", *at);
-		else if (*at < ' ' || *at > '~')
+		if (*at == '"')
+			fputs("\\\"", out);
+		else if (*at < ' ' || *at > '~' || *at == '\\')
 			fprintf(out, "\\\\x%02x", *at);
 		else
 			putc(*at, out);

@@ -71,18 +71,20 @@ static void answer(struct evhttp_request *request, const struct served *served, 
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
+	bool is_whole;
 
 	if (!body || !out) {
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
 		goto out;
 	}
 	write(served, out);
-	if (fclose(out) != 0) {
-		out = NULL;
+	is_whole = !ferror(out);
+	is_whole = fclose(out) == 0 && is_whole;
+	out = NULL;
+	if (!is_whole) {
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
 		goto out;
 	}
-	out = NULL;
 	evbuffer_add(body, text, size);
 	evhttp_add_header(headers, "Content-Type", type);
 	evhttp_add_header(headers, "Cache-Control", "no-store");

@@ -17,6 +17,18 @@ static bool complain(const char *directory, const char *what)
 	return false;
 }
 
+/* A disk that was full for a moment leaves a gap, of which fclose() does not know. */
+static bool close_whole(FILE *out)
+{
+	const bool was_whole = !ferror(out);
+
+	if (fclose(out) != 0)
+		return false;
+	if (!was_whole)
+		errno = EIO; /* what it was nobody knows any more */
+	return was_whole;
+}
+
 bool textfile_write(const char *directory, const struct totals *totals, const struct round *round)
 {
 	static char next[PATH_MAX], name[PATH_MAX]; /* one thread */
@@ -41,7 +53,7 @@ bool textfile_write(const char *directory, const struct totals *totals, const st
 		return complain(directory, "write");
 	}
 	exposition_write(totals, round, out);
-	if (fclose(out) != 0 || rename(next, name) != 0) {
+	if (!close_whole(out) || rename(next, name) != 0) {
 		int saved = errno;
 
 		unlink(next);

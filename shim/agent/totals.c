@@ -246,6 +246,13 @@ static void keep_text(char *to, const char *text, size_t size)
 	memcpy(to, text, strnlen(text, size - 1));
 }
 
+static bool is_named(const struct series *series, const char *program, const char *destination,
+                     const char *policy)
+{
+	return strcmp(series->destination, destination) == 0 &&
+	       strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0;
+}
+
 static struct series *series_of(struct totals *totals, const char *program, const char *destination,
                                 const char *policy)
 {
@@ -257,11 +264,12 @@ static struct series *series_of(struct totals *totals, const char *program, cons
 
 	for (; totals->places[at] != 0; at = (at + 1) & (totals->place_room - 1)) {
 		series = &totals->series[totals->places[at]];
-		if (strcmp(series->destination, destination) == 0 &&
-		    strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0)
+		if (is_named(series, program, destination, policy))
 			return series;
 	}
-	if (totals->count == totals->limit)
+	/* A program may call itself that, but no two series are called alike. */
+	if (totals->count == totals->limit ||
+	    is_named(&totals->series[0], program, destination, policy))
 		return &totals->series[0];
 	totals->places[at] = (uint32_t)totals->count;
 	series = &totals->series[totals->count++];
