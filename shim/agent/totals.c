@@ -72,7 +72,9 @@ void totals_begin(struct totals *totals)
 
 		series->tokens = series->capacity = series->processes = 0;
 		series->breaker_open = series->breaker_half_open = 0;
+		series->counts = false;
 	}
+	totals->is_full = false;
 }
 
 static struct last *place_of(struct last *table, size_t room, uint64_t key)
@@ -170,6 +172,84 @@ static void note_recent(struct series *series, size_t over)
 	series->throttled_before = sum;
 }
 
+/* Into zeroes. */
+static void keep_text(char *to, const char *text, size_t size)
+{
+	memcpy(to, text, strnlen(text, size - 1));
+}
+
+static bool is_named(const struct series *series, const char *program, const char *destination,
+                     const char *policy)
+{
+	return strcmp(series->destination, destination) == 0 &&
+	       strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0;
+}
+
+/* Where its number stands in places[], or is to be put. */
+static uint32_t *find(const struct totals *totals, const char *program, const char *destination,
+                      const char *policy)
+{
+	uint64_t hash = hash_bytes(hash_bytes(hash_bytes(HASH_START, program, strlen(program) + 1),
+	                                      destination, strlen(destination) + 1),
+	                           policy, strlen(policy));
+	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
+
+	while (totals->places[at] != 0 &&
+	       !is_named(&totals->series[totals->places[at]], program, destination, policy))
+		at = (at + 1) & (totals->place_room - 1);
+	return &totals->places[at];
+}
+
+/* Once places were too few only who has news is given one: what is idle would take again what it
+ * has lost. */
+static struct series *series_of(struct totals *totals, const char *program, const char *destination,
+                                const char *policy, bool has_news)
+{
+	uint32_t *place = find(totals, program, destination, policy);
+	struct series *series;
+
+	if (*place != 0)
+		return &totals->series[*place];
+	/* A program may call itself `other`, but no two series are called alike. */
+	if ((!has_news && totals->was_full) ||
+	    is_named(&totals->series[0], program, destination, policy))
+		return &totals->series[0];
+	if (totals->count == totals->limit) {
+		totals->is_full = totals->was_full = true;
+		return &totals->series[0];
+	}
+	*place = (uint32_t)totals->count;
+	series = &totals->series[totals->count++];
+	keep_text(series->program, program, sizeof(series->program));
+	keep_text(series->destination, destination, sizeof(series->destination));
+	keep_text(series->policy, policy, sizeof(series->policy));
+	return series;
+}
+
+/* Places of those that have counted nothing for long become free. */
+static void make_room(struct totals *totals, double now)
+{
+	size_t count = 1;
+
+	for (size_t i = 1; i < totals->count; i++) {
+		if (now - totals->series[i].counted >= TOTALS_IDLE)
+			continue;
+		if (count < i)
+			totals->series[count] = totals->series[i];
+		count++;
+	}
+	if (count >= totals->count)
+		return;
+	memset(&totals->series[count], 0, (totals->count - count) * sizeof(*totals->series));
+	totals->count = count;
+	memset(totals->places, 0, totals->place_room * sizeof(*totals->places));
+	for (size_t i = 1; i < count; i++) {
+		const struct series *one = &totals->series[i];
+
+		*find(totals, one->program, one->destination, one->policy) = (uint32_t)i;
+	}
+}
+
 void totals_finish(struct totals *totals, double now)
 {
 	size_t live = 0, room = FIRST_ROOM, over = points_over(totals, now);
@@ -179,7 +259,11 @@ void totals_finish(struct totals *totals, double now)
 			note_levels(&totals->series[i], now - totals->finished);
 		note_differences(&totals->series[i]);
 		note_recent(&totals->series[i], over);
+		if (totals->series[i].counts)
+			totals->series[i].counted = now;
 	}
+	if (totals->is_full)
+		make_room(totals, now);
 	totals->finished = now;
 	for (size_t i = 0; i < totals->last_room; i++)
 		live += totals->last[i].key != 0 && !is_gone(totals, &totals->last[i]);
@@ -240,45 +324,6 @@ static bool pack(struct packed **packed, const int64_t values[TOTALS_VALUES])
 	return true;
 }
 
-/* Into zeroes. */
-static void keep_text(char *to, const char *text, size_t size)
-{
-	memcpy(to, text, strnlen(text, size - 1));
-}
-
-static bool is_named(const struct series *series, const char *program, const char *destination,
-                     const char *policy)
-{
-	return strcmp(series->destination, destination) == 0 &&
-	       strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0;
-}
-
-static struct series *series_of(struct totals *totals, const char *program, const char *destination,
-                                const char *policy)
-{
-	uint64_t hash = hash_bytes(hash_bytes(hash_bytes(HASH_START, program, strlen(program) + 1),
-	                                      destination, strlen(destination) + 1),
-	                           policy, strlen(policy));
-	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
-	struct series *series;
-
-	for (; totals->places[at] != 0; at = (at + 1) & (totals->place_room - 1)) {
-		series = &totals->series[totals->places[at]];
-		if (is_named(series, program, destination, policy))
-			return series;
-	}
-	/* A program may call itself that, but no two series are called alike. */
-	if (totals->count == totals->limit ||
-	    is_named(&totals->series[0], program, destination, policy))
-		return &totals->series[0];
-	totals->places[at] = (uint32_t)totals->count;
-	series = &totals->series[totals->count++];
-	keep_text(series->program, program, sizeof(series->program));
-	keep_text(series->destination, destination, sizeof(series->destination));
-	keep_text(series->policy, policy, sizeof(series->policy));
-	return series;
-}
-
 static void note_state(struct series *series, const struct destination *destination)
 {
 	uint64_t holding = (uint64_t)LOAD(destination->budget.bucket.holding);
@@ -300,6 +345,7 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 	int64_t before[TOTALS_VALUES], values[TOTALS_VALUES];
 	struct series *series;
 	struct last *last;
+	bool has_news;
 	uint64_t key;
 
 	memcpy(name, destination->name, strnlen(destination->name, REGION_NAME));
@@ -308,18 +354,20 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 		  hash_bytes(hash_bytes(HASH_START, &region, sizeof(region)), &slot, sizeof(slot)),
 		  name, strlen(name)) |
 	      1;
-	series = series_of(totals, program, name, policy);
 	last = last_of(totals, key);
+	for (size_t i = 0; i < TOTALS_VALUES; i++)
+		values[i] = greater(LOAD(now[i]), 0);
+	unpack(last ? last->values : NULL, before);
+	has_news = last && (last->round == 0 || memcmp(before, values, sizeof(values)) != 0);
+	series = series_of(totals, program, name, policy, has_news);
 	if (!last || last->round != totals->round)
 		note_state(series, destination);
 	if (!last)
 		return;
 	last->round = totals->round;
-	for (size_t i = 0; i < TOTALS_VALUES; i++)
-		values[i] = greater(LOAD(now[i]), 0);
-	unpack(last->values, before);
 	if (!pack(&last->values, values))
 		return;
+	series->counts |= has_news;
 	for (size_t i = 0; i < TOTALS_VALUES; i++)
 		/* A slot that was given away and taken again begins anew. */
 		add_to(&series->values[i],

@@ -4,6 +4,10 @@
  * Of each region the last values are kept, and what has come since is added to the series of its
  * program, destination and policy. What a process counts after its last look and before its end is
  * lost.
+ *
+ * Where a round finds all places of series taken, those that have counted nothing for TOTALS_IDLE
+ * lose theirs at its end: what counts again is a series that begins anew, as Prometheus expects of
+ * one that was gone. So no program that tries all ports once takes them from all later ones.
  */
 #ifndef RETRYBUDGET_AGENT_TOTALS_H
 #define RETRYBUDGET_AGENT_TOTALS_H
@@ -23,6 +27,8 @@ enum {
 	TOTALS_PLACES,
 };
 
+#define TOTALS_IDLE 3600 /* s */
+
 #define TOTALS_RECENT 60
 #define TOTALS_POINT  10 /* s that each of them stands for at least */
 
@@ -41,6 +47,8 @@ struct series {
 	int64_t throttled_before;      /* at the end of the last round */
 	int64_t would_before;          /* likewise, of what would have been refused */
 	bool observed;                 /* some would have been in the last round */
+	bool counts;                   /* it has counted something in this round */
+	double counted;                /* s, the end of the last round in which it did */
 	int64_t recent[TOTALS_RECENT]; /* throttled in each point of time, the last not over yet */
 };
 
@@ -49,6 +57,7 @@ struct totals {
 	size_t count, limit;
 	uint32_t *places; /* of series, by hash of its names; 0 = free */
 	size_t place_room;
+	bool is_full, was_full; /* somebody found no place in this round, or in any */
 	struct last *last;
 	size_t last_count, last_room;
 	uint64_t round;

@@ -34,7 +34,7 @@ Test(fair, nobody_gets_more_than_he_wants_nor_than_who_wants_more)
 	}
 }
 
-/* As lending.c asks round after round: in the same order. */
+/* As shim/agent/lending.c asks round after round: in the same order. */
 Test(fair, of_more_users_than_there_is_room_for_all_get_something)
 {
 	static struct claim claims[2000];

@@ -215,6 +215,76 @@ Test(totals, what_finds_no_place_is_other)
 	cr_expect_str_eq(totals.series[2].destination, "host1:80");
 }
 
+static void begin_with(const char *name, uint64_t region, int64_t attempts)
+{
+	totals_begin(&totals);
+	snprintf(one.name, sizeof(one.name), "%s", name);
+	read_once(region, attempts);
+}
+
+static const char *name_of(size_t series)
+{
+	return totals.series[series].destination;
+}
+
+/* A program that has tried all ports does not take their places from all later ones for ever. */
+Test(totals, who_has_counted_nothing_for_an_hour_makes_room)
+{
+	begin_with("idle:1", 1, 5);
+	totals_finish(&totals, 100);
+	begin_with("busy:2", 2, 5);
+	totals_finish(&totals, 200);
+	begin_with("busy:2", 2, 6);
+	read_once(2, 7);
+	totals_finish(&totals, 99 + TOTALS_IDLE);
+	begin_with("new:3", 3, 2);
+	totals_finish(&totals, 99 + TOTALS_IDLE);
+	cr_expect_eq(totals.count, 3, "no hour yet");
+	cr_expect_eq(attempts_of(0), 2);
+	totals_begin(&totals);
+	totals_finish(&totals, 101 + TOTALS_IDLE);
+	cr_expect_str_eq(name_of(1), "idle:1", "no place is wanted");
+	begin_with("new:3", 3, 3);
+	totals_finish(&totals, 102 + TOTALS_IDLE);
+	cr_expect_eq(totals.count, 2, "one goes");
+	cr_expect_str_eq(name_of(1), "busy:2");
+	cr_expect_eq(attempts_of(1), 7, "the other stays as it is");
+	begin_with("new:3", 3, 7);
+	totals_finish(&totals, 103 + TOTALS_IDLE);
+	cr_expect_str_eq(name_of(2), "new:3");
+	cr_expect_eq(attempts_of(2), 4);
+	cr_expect_eq(attempts_of(0), 3, "what was counted there stays there");
+	begin_with("busy:2", 2, 9);
+	totals_finish(&totals, 104 + TOTALS_IDLE);
+	cr_expect_eq(attempts_of(1), 9, "it is found in its new place");
+}
+
+/* Its program is there, and does nothing. */
+Test(totals, who_has_lost_a_place_comes_back_with_news_alone)
+{
+	begin_with("idle:1", 1, 5);
+	snprintf(one.name, sizeof(one.name), "idle:2");
+	read_once(1, 5);
+	totals_finish(&totals, 100);
+	for (int i = 0; i < 3; i++) {
+		begin_with("idle:1", 1, 5);
+		snprintf(one.name, sizeof(one.name), "idle:2");
+		read_once(1, 5);
+		snprintf(one.name, sizeof(one.name), "new:3");
+		read_once(2, 10 + i);
+		totals_finish(&totals, 200 + i + TOTALS_IDLE);
+	}
+	cr_assert_eq(totals.count, 2);
+	cr_expect_str_eq(name_of(1), "new:3");
+	cr_expect_eq(attempts_of(1), 2);
+	cr_expect_eq(attempts_of(0), 10);
+	begin_with("idle:2", 1, 8);
+	totals_finish(&totals, 204 + TOTALS_IDLE);
+	cr_assert_eq(totals.count, 3);
+	cr_expect_str_eq(name_of(2), "idle:2");
+	cr_expect_eq(attempts_of(2), 3, "anew, and nothing twice");
+}
+
 Test(totals, a_name_without_an_end_is_cut)
 {
 	memset(one.name, 'x', sizeof(one.name));
