@@ -226,7 +226,9 @@ static int run(struct daemon_state *state)
 {
 	const struct options *options = state->options;
 	static struct fleet fleet;
-	struct served served = { &state->totals, &state->round, &fleet, 1 };
+	struct served served = {
+		.totals = &state->totals, .round = &state->round, .fleet = &fleet, .oldest = 1
+	};
 	struct event_base *base = event_base_new();
 	struct timeval interval = { .tv_sec = (time_t)options->interval };
 	struct event *timer, *terminate, *interrupt, *watchdog;

@@ -18,6 +18,7 @@
 
 #define HEADERS_MOST 8192
 #define TIMEOUT      10 /* s for one request */
+#define UNSENT_MOST  (64 << 20)
 
 bool serve_host_is_local(const char *host)
 {
@@ -63,7 +64,24 @@ static void give_time(struct evhttp_request *request)
 	bufferevent_set_timeouts(connection, &whole, &whole);
 }
 
-static void answer(struct evhttp_request *request, const struct served *served, const char *type,
+static void on_sent(const void *text, size_t size, void *arg)
+{
+	struct served *served = arg;
+
+	served->unsent -= size;
+	free((void *)text);
+}
+
+/* The text is the body's from here on, until its reader has taken it or is gone. */
+static bool hand_over(struct served *served, struct evbuffer *body, char *text, size_t size)
+{
+	if (evbuffer_add_reference(body, text, size, on_sent, served) != 0)
+		return false;
+	served->unsent += size;
+	return true;
+}
+
+static void answer(struct evhttp_request *request, struct served *served, const char *type,
                    void (*write)(const struct served *, FILE *))
 {
 	struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
@@ -81,11 +99,11 @@ static void answer(struct evhttp_request *request, const struct served *served, 
 	is_whole = !ferror(out);
 	is_whole = fclose(out) == 0 && is_whole;
 	out = NULL;
-	if (!is_whole) {
+	if (!is_whole || !hand_over(served, body, text, size)) {
 		evhttp_send_error(request, HTTP_INTERNAL, NULL);
 		goto out;
 	}
-	evbuffer_add(body, text, size);
+	text = NULL;
 	evhttp_add_header(headers, "Content-Type", type);
 	evhttp_add_header(headers, "Cache-Control", "no-store");
 	evhttp_add_header(headers, "X-Content-Type-Options", "nosniff");
@@ -112,8 +130,17 @@ static void refresh(struct served *served)
 		(void)collect(served->totals, served->round);
 }
 
+/* Those who asked longest ago and have not taken their reply go first, one for each that has to
+ * come again. */
+static void put_off(struct evhttp_request *request, struct served *served)
+{
+	connections_end_quietest(&served->connections);
+	evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
+}
+
 static void handle(struct evhttp_request *request, void *arg)
 {
+	struct served *served = arg;
 	const char *host = evhttp_find_header(evhttp_request_get_input_headers(request), "Host");
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
@@ -123,14 +150,16 @@ static void handle(struct evhttp_request *request, void *arg)
 		evhttp_send_error(request, 421, "Misdirected Request");
 	} else if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
 		evhttp_send_error(request, HTTP_BADMETHOD, NULL);
+	} else if (served->unsent > UNSENT_MOST) {
+		put_off(request, served);
 	} else if (path && strcmp(path, "/metrics") == 0) {
-		refresh(arg);
-		answer(request, arg, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
+		refresh(served);
+		answer(request, served, "text/plain; version=0.0.4; charset=utf-8", write_metrics);
 	} else if (path && (strcmp(path, "/") == 0 || !*path)) {
-		refresh(arg);
-		answer(request, arg, "text/html; charset=utf-8", write_page);
+		refresh(served);
+		answer(request, served, "text/html; charset=utf-8", write_page);
 	} else if (path && strcmp(path, "/fleet") == 0) {
-		answer(request, arg, "text/plain; charset=utf-8", write_fleet);
+		answer(request, served, "text/plain; charset=utf-8", write_fleet);
 	} else {
 		evhttp_send_error(request, HTTP_NOTFOUND, NULL);
 	}
@@ -139,6 +168,7 @@ static void handle(struct evhttp_request *request, void *arg)
 bool serve_start(struct event_base *base, const char *address, int port, struct served *served)
 {
 	struct evhttp *http = evhttp_new(base);
+	struct evhttp_bound_socket *bound;
 
 	if (!http)
 		return false;
@@ -146,7 +176,8 @@ bool serve_start(struct event_base *base, const char *address, int port, struct 
 	evhttp_set_max_headers_size(http, HEADERS_MOST);
 	evhttp_set_max_body_size(http, 0);
 	evhttp_set_timeout(http, TIMEOUT);
-	if (evhttp_bind_socket(http, address, (unsigned short)port) != 0) {
+	bound = evhttp_bind_socket_with_handle(http, address, (unsigned short)port);
+	if (!bound) {
 		fprintf(stderr,
 		        "retrybudgetd: cannot listen on %s:%d: is another one running? "
 		        "(--listen ADDRESS:PORT)\n",
@@ -154,5 +185,5 @@ bool serve_start(struct event_base *base, const char *address, int port, struct 
 		evhttp_free(http);
 		return false;
 	}
-	return true;
+	return connections_bound(&served->connections, base, http, bound);
 }

@@ -4,6 +4,7 @@
 #define RETRYBUDGET_AGENT_SERVE_H
 
 #include "agent/collect.h"
+#include "agent/connections.h"
 
 #include <event2/event.h>
 
@@ -15,6 +16,8 @@ struct served {
 	struct round *round;
 	const struct fleet *fleet;
 	double oldest; /* s that a round may be old; an older one is made anew first */
+	struct connections connections;
+	size_t unsent; /* bytes of replies that their readers have not taken yet */
 };
 
 /* Listens. False, with a message on standard error, if it cannot. Both must outlive the loop. */
