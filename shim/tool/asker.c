@@ -41,6 +41,8 @@ void asker_note(struct asker *asker, const struct asker_seen *seen, int64_t now)
 	asker->is_news = asker->waiting > 0 && asker->success_at > asker->asked_at;
 	asker->is_active = asker->is_news || seen->wanted > 0 || seen->waiting > 0 ||
 	                   asker->holder.held[PURSE_TOKENS] > 0;
+	if (asker->is_active)
+		asker->patience = 0;
 }
 
 bool asker_is_due(const struct asker *asker, bool is_good, int64_t lifetime, int64_t now)
@@ -51,8 +53,10 @@ bool asker_is_due(const struct asker *asker, bool is_good, int64_t lifetime, int
 
 	if (asker->is_news)
 		return since >= sync * 3 / 8;
-	if (asker->is_active || !is_good)
+	if (asker->is_active)
 		return since >= sync * 3 / 4;
+	if (!is_good && since >= greater(asker->patience, sync * 3 / 4))
+		return true;
 	return since >= IDLE * sync - lesser(asker->early, (IDLE - 1) * sync);
 }
 
@@ -86,6 +90,7 @@ void asker_ask(struct asker *asker, int64_t waiting, int64_t now, struct ledger_
 	asker->won = asker->lost = 0;
 	if (asker->success_at > 0)
 		ask->success_age = greater(now - asker->success_at, 0) / NS_PER_MS;
+	asker->patience = within(2 * asker->patience, asker->sync * 3 / 4, IDLE * asker->sync);
 	asker->asked_at = now;
 }
 
@@ -97,6 +102,8 @@ bool asker_answer(struct asker *asker, const struct ledger_answer *answer, int64
 	if (!holder_answer(&asker->holder, answer, now))
 		return false;
 	asker->holder.until = lesser(asker->holder.until, asked + most);
+	if (answer->learning)
+		asker->patience = 0;
 	asker->failing = greater(answer->failing, 0);
 	asker->waiting = answer->waiting;
 	asker->good = greater(asker->good - asker->told_good, 0);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * When and for what a host asks a ledger: each sync while its programs want tokens, else each
- * thirtieth, at a moment of its own, and at once when it has news for which others wait. Pure:
- * moments are arguments, ns of CLOCK_BOOTTIME.
+ * thirtieth, at a moment of its own, and at once when it has news for which others wait. An idle
+ * host whose ledger has no rule asks ever more seldom, for a fleet that waits for one is no load;
+ * one whose ledger learns asks each sync, for time passes there by requests alone (ledger.h, 5).
+ * Pure: moments are arguments, ns of CLOCK_BOOTTIME.
  */
 #ifndef RETRYBUDGET_TOOL_ASKER_H
 #define RETRYBUDGET_TOOL_ASKER_H
@@ -16,6 +18,7 @@ struct asker {
 	int64_t sync;                  /* ns */
 	int64_t early;                 /* ns: so much before a whole idle round it is asked */
 	int64_t asked_at;              /* the last request */
+	int64_t patience;              /* ns until an idle host asks again one that does not lend */
 	int64_t now_wanted, now_spent; /* tokens, mt: since then */
 	int64_t recent;                /* mt: spent between two requests lately */
 	int64_t good, bad;             /* outcomes not yet told */

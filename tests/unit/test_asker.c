@@ -41,6 +41,46 @@ Test(asker, asks_seldom_when_idle_and_each_sync_when_active, .init = begin)
 	cr_expect(asker_is_due(&asker, true, 0, START + SYNC));
 }
 
+/* A ledger without a rule, say, for hours: of no word that it has may a fleet be a load in calm. */
+Test(asker, asks_seldom_when_idle_whatever_the_word, .init = begin)
+{
+	const struct asker_seen wants = { .wanted = 1, .waiting = 1 };
+	int asked = 0, soon = 0;
+	int64_t now;
+
+	for (now = START + SYNC; now < START + 3600 * SYNC; now += SYNC) {
+		asker_note(&asker, &(struct asker_seen) { 0 }, now);
+		if (!asker_is_due(&asker, false, 0, now))
+			continue;
+		asker_ask(&asker, 0, now, &ask);
+		holder_lose(&asker.holder);
+		asked++;
+		soon += now <= START + 16 * SYNC;
+	}
+	cr_expect_geq(asked, 120, "%d", asked);
+	cr_expect_leq(asked, 250, "%d", asked);
+	cr_expect_geq(soon, 3, "in the first moments it may be set any time: %d", soon);
+	asker_note(&asker, &wants, now);
+	cr_expect(asker_is_due(&asker, false, 0, now + SYNC), "who wants some asks each sync");
+}
+
+Test(asker, asks_each_sync_while_the_ledger_learns, .init = begin)
+{
+	const struct ledger_answer learns = { .status = LEDGER_GOOD,
+		                              .epoch = 1,
+		                              .lifetime = 8000,
+		                              .learning = 1,
+		                              .success_age = -1 };
+
+	for (int64_t now = START + SYNC; now < START + 20 * SYNC; now += SYNC) {
+		asker_note(&asker, &(struct asker_seen) { 0 }, now);
+		cr_expect(asker_is_due(&asker, false, 8 * NS_PER_S, now));
+		asker_ask(&asker, 0, now, &ask);
+		cr_assert(asker_answer(&asker, &learns, 60 * NS_PER_S, now));
+		cr_expect_not(asker_is_due(&asker, false, 8 * NS_PER_S, now + SYNC / 2));
+	}
+}
+
 Test(asker, asks_early_enough_for_a_short_lease, .init = begin)
 {
 	asker_note(&asker, &(struct asker_seen) { .wanted = 1, .waiting = 1 }, START);
