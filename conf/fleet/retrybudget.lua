@@ -489,12 +489,13 @@ local function put_rule(key, rule)
 	redis.call('SET', (string.gsub(key, ':ledger:', ':rule:', 1)), table.concat(words, ' '))
 end
 
--- KEYS: the label's. ARGV: the rule, in the order of RULE. Returns the generation that holds: the
--- rule's own, if it has replaced an older one.
+-- KEYS: the label's. ARGV: the rule, in the order of RULE, and the generation of the one that it is to
+-- replace, if that matters. Returns the generation that holds: the rule's own, if it has replaced an older one.
 local function set(keys, args)
 	local rule, l = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
+	local before = args[8] and number(args[8], 'before')
 
-	if l and rule.generation <= l.rule.generation then
+	if l and (rule.generation <= l.rule.generation or (before and before ~= l.rule.generation)) then
 		return l.rule.generation
 	end
 	put_rule(keys[1], rule)

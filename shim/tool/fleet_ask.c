@@ -115,6 +115,38 @@ int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t
 	return count;
 }
 
+/* -1: it does not say. */
+static int replicas_of(struct fleet_server *server)
+{
+	redisReply *role = redisCommand(server->context, "ROLE");
+	int count = -1;
+
+	if (role && role->type == REDIS_REPLY_ARRAY && role->elements == 3 &&
+	    role->element[2]->type == REDIS_REPLY_ARRAY)
+		count = (int)role->element[2]->elements;
+	if (role)
+		freeReplyObject(role);
+	return count;
+}
+
+void fleet_ask_copied(struct fleet_server *server)
+{
+	const int replicas = replicas_of(server);
+	redisReply *have;
+
+	if (replicas == 0)
+		return;
+	have = replicas > 0 ? redisCommand(server->context, "WAIT 1 1000") : NULL;
+	if (!have || have->type != REDIS_REPLY_INTEGER)
+		(void)complain(server, "done, but whether a replica has it this user may not ask "
+		                       "(ROLE, WAIT: conf/fleet/users.acl)");
+	else if (have->integer == 0)
+		(void)complain(server, "done, but no replica has it yet: if this server fails now "
+		                       "the older rule comes back; then say it again");
+	if (have)
+		freeReplyObject(have);
+}
+
 /* A server that keeps more than a million keys is no ledger's alone, and need not have an end. */
 #define SCANS   1000
 #define SCANNED "1000"

@@ -46,6 +46,10 @@ void fleet_ask_close(struct fleet_server *server);
 int fleet_ask(struct fleet_server *server, const struct wire_call *call, int64_t *numbers,
               int most);
 
+/* After a rule was set or forgotten: waits up to a second for a replica that has it, where there
+ * are any. Tells on stderr where none has, for that rule is lost if the server fails. */
+void fleet_ask_copied(struct fleet_server *server);
+
 /* Calls back for each host that the server knows, with the name, as far as a million keys go: what
  * is beyond is told on stderr. False, told on stderr: it cannot be asked. */
 bool fleet_ask_hosts(struct fleet_server *server, const char *prefix,

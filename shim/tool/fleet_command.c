@@ -202,6 +202,7 @@ static int set(struct asking *asking, char **words, int count)
 	                asking->label))
 		return 1;
 	wire_rule(&call, &rule);
+	wire_number(&call, before.generation);
 	if (fleet_ask(server, &call, numbers, 1) != 1)
 		return 1;
 	if (numbers[0] != rule.generation) {
@@ -211,6 +212,7 @@ static int set(struct asking *asking, char **words, int count)
 		        numbers[0]);
 		return 1;
 	}
+	fleet_ask_copied(server);
 	printf("%s: rule %" PRId64 " holds: ", asking->label, rule.generation);
 	fleet_print_rule(&rule, stdout);
 	printf("\n");
@@ -229,6 +231,7 @@ static int forget(struct asking *asking)
 	                asking->label) ||
 	    fleet_ask(server, &call, &done, 1) != 1)
 		return 1;
+	fleet_ask_copied(server);
 	printf(
 	    "%s: no rule: hosts keep what they hold until it runs out, and then have their part of "
 	    "the reserve\n",

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
@@ -43,6 +44,17 @@ static bool take(struct config *config, int policy, const char *word)
 	       wrong(word, message);
 }
 
+/* By the time, so that it is higher than that of any rule set before, also of one that the server
+ * has lost or forgotten: a host that knows such a one can tell which is the newer. */
+static int64_t next_after(int64_t generation)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return greater(later(greater(generation, 0), 1),
+	               now.tv_sec * INT64_C(1000) + now.tv_nsec / NS_PER_MS);
+}
+
 bool fleet_set_rule(const struct config *config, int policy, const struct fleet_rule *before,
                     char **words, int count, struct fleet_rule *rule)
 {
@@ -55,7 +67,7 @@ bool fleet_set_rule(const struct config *config, int policy, const struct fleet_
 	for (int i = 0; i < count; i++)
 		if (!take(&said, policy, words[i]))
 			return false;
-	*rule = (struct fleet_rule) { .generation = later(greater(before->generation, 0), 1),
+	*rule = (struct fleet_rule) { .generation = next_after(before->generation),
 		                      .capacity = of->bucket.capacity,
 		                      .floor = of->bucket.floor,
 		                      .probe = of->probe / NS_PER_MS,
