@@ -35,6 +35,7 @@ struct fleet_label {
 	char label[CONFIG_LABEL];
 	struct asker asker;
 	struct fleet_rule rule;      /* as the ledger told it last */
+	struct fleet_rule newer;     /* one that it told before, and has lost; generation 0: none */
 	char differs[FLEET_DIFFERS]; /* keys of the file that the rule has another value of */
 	enum fleet_word word;
 	int64_t answered_at; /* ns, of the last */

@@ -38,8 +38,40 @@ static void restore_rule(struct fleet_label *label)
 	    !wire_begin(&call, "retrybudget_1_restore", label->fleet->config.fleet.prefix, NULL,
 	                label->label))
 		return;
-	wire_rule(&call, &label->rule);
+	wire_rule(&call, label->newer.generation > 0 ? &label->newer : &label->rule);
 	(void)link_call(label->link, on_restored, label, call.count, call.argv, call.lengths);
+}
+
+/* A server that comes from an older copy, or a replica without the last writes, has an older rule.
+ * No host may give it another (only an operator may), but none forgets what it knows. */
+static void note_lost_rule(struct fleet_label *label, const struct fleet_rule *rule)
+{
+	const int64_t before = label->newer.generation;
+
+	if (rule->generation == 0 || rule->generation >= greater(before, label->rule.generation))
+		label->newer = (struct fleet_rule) { 0 };
+	else if (before < label->rule.generation)
+		label->newer = label->rule;
+	if (label->newer.generation == before)
+		return;
+	fprintf(stderr, "retrybudgetd: event=fleet-rule-lost label=%s newer=", label->label);
+	if (label->newer.generation > 0)
+		fprintf(stderr, "%lld", (long long)label->newer.generation);
+	else
+		fputs("none", stderr);
+	fprintf(stderr, " generation=%lld\n", (long long)rule->generation);
+}
+
+/* The less of what both rules lend. Of probes all or none. */
+static void hold_to_newer(const struct fleet_label *label, struct ledger_answer *answer)
+{
+	if (label->newer.generation == 0)
+		return;
+	answer->grant[PURSE_TOKENS] =
+	    fleet_stricter(within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST),
+	                   &label->rule, &label->newer);
+	if (label->newer.probe > label->rule.probe)
+		answer->grant[PURSE_PROBES] = 0;
 }
 
 /* Tells, once for each change, that this host's programs take from the reserve what the bound does
@@ -49,6 +81,7 @@ static void set_rule(struct fleet_label *label, const struct fleet_rule *rule)
 	const struct config *config = &label->fleet->config;
 	char before[FLEET_DIFFERS];
 
+	note_lost_rule(label, rule);
 	label->rule = *rule;
 	memcpy(before, label->differs, sizeof(before));
 	*label->differs = '\0';
@@ -62,8 +95,9 @@ static void set_rule(struct fleet_label *label, const struct fleet_rule *rule)
 		        (long long)rule->generation);
 }
 
-static void take(struct fleet_label *label, const struct ledger_answer *answer, int64_t now)
+static void take(struct fleet_label *label, struct ledger_answer *answer, int64_t now)
 {
+	hold_to_newer(label, answer);
 	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
 		return;
 	label->granted += within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST);

@@ -50,6 +50,8 @@ static void print_label(const struct fleet_label *label, FILE *out)
 		fprintf(out, " bound=%.3f", tokens(fleet_bound(&label->rule, 1000)));
 	if (*label->differs)
 		fprintf(out, " differs=%s", label->differs);
+	if (label->newer.generation > 0)
+		fprintf(out, " newer=%" PRId64, label->newer.generation);
 	putc('\n', out);
 }
 
@@ -127,6 +129,11 @@ static double differs_of(const struct fleet_label *label)
 	return *label->differs ? 1 : 0;
 }
 
+static double is_lost_of(const struct fleet_label *label)
+{
+	return label->newer.generation > 0 ? 1 : 0;
+}
+
 static double granted_of(const struct fleet_label *label)
 {
 	return tokens(label->granted);
@@ -161,6 +168,7 @@ static const struct {
 	{ "failing_ratio", "gauge", "Share of failures in the fleet lately.", failing_of },
 	{ "bound_attempts", "gauge", "Retries of all hosts in a second, at most.", bound_of },
 	{ "rule_differs", "gauge", "1 where this host's file is not as the rule.", differs_of },
+	{ "rule_lost", "gauge", "1 where the server has lost a newer rule.", is_lost_of },
 	{ "granted_tokens_total", "counter", "Tokens that were lent to this host.", granted_of },
 	{ "spent_tokens_total", "counter", "Of them, spent.", spent_of },
 	{ "probes_total", "counter", "Probes of leases that went.", probed_of },

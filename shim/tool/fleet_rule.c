@@ -60,6 +60,18 @@ int64_t fleet_earned(int64_t answered)
 	return answered * 5 / 4;
 }
 
+/* Where other is to told as less to more. */
+static int64_t part_of(int64_t mt, int64_t told, int64_t other)
+{
+	return other < told ? mt * other / told : mt;
+}
+
+int64_t fleet_stricter(int64_t mt, const struct fleet_rule *told, const struct fleet_rule *other)
+{
+	return lesser(part_of(mt, fleet_leased_floor(told), fleet_leased_floor(other)),
+	              part_of(mt, fleet_leased_capacity(told), fleet_leased_capacity(other)));
+}
+
 int64_t fleet_return(const struct fleet_rule *rule, int64_t sync)
 {
 	/* So long from a grant until what its answer earned is granted to another: half of a sync

@@ -25,7 +25,7 @@
 #define FLEET_DEBT INT64_C(4000) /* mt: answers that follow an outage earn nothing up to that */
 
 struct fleet_rule {
-	int64_t generation; /* from 1 on; a rule that is set anew has a higher one. 0: no rule */
+	int64_t generation; /* from 1 on; one that is set later has a higher one. 0: no rule */
 	int64_t capacity;   /* mt: what the fleet may save up */
 	int64_t floor;      /* mt/s */
 	int64_t probe;    /* ms between two probes of the whole fleet, where there are no tokens */
@@ -55,6 +55,9 @@ int64_t fleet_bound(const struct fleet_rule *rule, int64_t window);
 /* mt that may go beyond all that, of so many mt of leased retries that were answered: rule 7 of
  * tool/ledger.h. */
 int64_t fleet_earned(int64_t answered);
+
+/* Of mt that were lent by one rule those that another lets go as well. */
+int64_t fleet_stricter(int64_t mt, const struct fleet_rule *told, const struct fleet_rule *other);
 
 /* ms from a recovery until about each of the rule's hosts, if all of them wait for one retry, has
  * been lent it: the leased floor, and what answers earn by it. sync: ms, at which hosts ask. */

@@ -3,9 +3,35 @@
  */
 #include "lease_fixture.h"
 
+#include "sys/random.h"
+
 #include <criterion/criterion.h>
 
 static struct fleet fleet;
+
+/* Whatever was lent by the one, of it no more goes than the other would have lent, or the first. */
+Test(lease, of_two_rules_the_stricter_holds)
+{
+	struct fleet_rule told = fleet_rule, other = fleet_rule;
+	uint64_t seed = 3;
+
+	for (int i = 0; i < 100000; i++) {
+		int64_t ms = random_upto(&seed, 100000), lent, goes;
+
+		told.capacity = 1000 + random_upto(&seed, FLEET_CAPACITY_MOST - 1000);
+		told.floor = 1 + random_upto(&seed, FLEET_FLOOR_MOST - 1);
+		other.capacity = 1000 + random_upto(&seed, FLEET_CAPACITY_MOST - 1000);
+		other.floor = 1 + random_upto(&seed, FLEET_FLOOR_MOST - 1);
+		other.leased = random_upto(&seed, 1000000);
+		lent = lesser(fleet_leased_capacity(&told) + fleet_leased_floor(&told) * ms / 1000,
+		              FLEET_CAPACITY_MOST);
+		goes = fleet_stricter(lent, &told, &other);
+		cr_assert(goes >= 0 && goes <= lent);
+		cr_assert_leq(goes, fleet_leased_capacity(&other) +
+		                        fleet_leased_floor(&other) * ms / 1000 + 1);
+		cr_assert_eq(fleet_stricter(lent, &told, &told), lent);
+	}
+}
 
 Test(lease, the_rule_is_split_into_what_is_leased_and_a_reserve)
 {
