@@ -101,7 +101,7 @@ AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,asker chunk_file fair family fleet_call fleet_differs \
 	      fleet_password fleet_rule holder ledger maps processes region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire tool/asker tool/fair tool/fleet_call \
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire agent/series tool/asker tool/fair tool/fleet_call \
 	      tool/fleet_differs tool/fleet_rule tool/holder tool/ledger)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \

@@ -2,6 +2,7 @@
 /* Sums that never fall, over processes that come and go. */
 #include "agent/totals.h"
 
+#include "agent/series.h"
 #include "sys/hash.h"
 
 #include <stdlib.h>
@@ -172,84 +173,6 @@ static void note_recent(struct series *series, size_t over)
 	series->throttled_before = sum;
 }
 
-/* Into zeroes. */
-static void keep_text(char *to, const char *text, size_t size)
-{
-	memcpy(to, text, strnlen(text, size - 1));
-}
-
-static bool is_named(const struct series *series, const char *program, const char *destination,
-                     const char *policy)
-{
-	return strcmp(series->destination, destination) == 0 &&
-	       strcmp(series->program, program) == 0 && strcmp(series->policy, policy) == 0;
-}
-
-/* Where its number stands in places[], or is to be put. */
-static uint32_t *find(const struct totals *totals, const char *program, const char *destination,
-                      const char *policy)
-{
-	uint64_t hash = hash_bytes(hash_bytes(hash_bytes(HASH_START, program, strlen(program) + 1),
-	                                      destination, strlen(destination) + 1),
-	                           policy, strlen(policy));
-	size_t at = (size_t)(hash ^ hash >> 32) & (totals->place_room - 1);
-
-	while (totals->places[at] != 0 &&
-	       !is_named(&totals->series[totals->places[at]], program, destination, policy))
-		at = (at + 1) & (totals->place_room - 1);
-	return &totals->places[at];
-}
-
-/* Once places were too few only who has news is given one: what is idle would take again what it
- * has lost. */
-static struct series *series_of(struct totals *totals, const char *program, const char *destination,
-                                const char *policy, bool has_news)
-{
-	uint32_t *place = find(totals, program, destination, policy);
-	struct series *series;
-
-	if (*place != 0)
-		return &totals->series[*place];
-	/* A program may call itself `other`, but no two series are called alike. */
-	if ((!has_news && totals->was_full) ||
-	    is_named(&totals->series[0], program, destination, policy))
-		return &totals->series[0];
-	if (totals->count == totals->limit) {
-		totals->is_full = totals->was_full = true;
-		return &totals->series[0];
-	}
-	*place = (uint32_t)totals->count;
-	series = &totals->series[totals->count++];
-	keep_text(series->program, program, sizeof(series->program));
-	keep_text(series->destination, destination, sizeof(series->destination));
-	keep_text(series->policy, policy, sizeof(series->policy));
-	return series;
-}
-
-/* Places of those that have counted nothing for long become free. */
-static void make_room(struct totals *totals, double now)
-{
-	size_t count = 1;
-
-	for (size_t i = 1; i < totals->count; i++) {
-		if (now - totals->series[i].counted >= TOTALS_IDLE)
-			continue;
-		if (count < i)
-			totals->series[count] = totals->series[i];
-		count++;
-	}
-	if (count >= totals->count)
-		return;
-	memset(&totals->series[count], 0, (totals->count - count) * sizeof(*totals->series));
-	totals->count = count;
-	memset(totals->places, 0, totals->place_room * sizeof(*totals->places));
-	for (size_t i = 1; i < count; i++) {
-		const struct series *one = &totals->series[i];
-
-		*find(totals, one->program, one->destination, one->policy) = (uint32_t)i;
-	}
-}
-
 void totals_finish(struct totals *totals, double now)
 {
 	size_t live = 0, room = FIRST_ROOM, over = points_over(totals, now);
@@ -263,7 +186,7 @@ void totals_finish(struct totals *totals, double now)
 			totals->series[i].counted = now;
 	}
 	if (totals->is_full)
-		make_room(totals, now);
+		series_make_room(totals, now);
 	totals->finished = now;
 	for (size_t i = 0; i < totals->last_room; i++)
 		live += totals->last[i].key != 0 && !is_gone(totals, &totals->last[i]);
@@ -342,7 +265,7 @@ void totals_add(struct totals *totals, uint64_t region, unsigned int slot, const
 {
 	const cell64 *now = (const cell64 *)&destination->tally;
 	char name[REGION_NAME + 1] = "", policy[REGION_LABEL + 1] = "";
-	int64_t before[TOTALS_VALUES], values[TOTALS_VALUES];
+	int64_t before[TOTALS_VALUES], values[TOTALS_VALUES] = { 0 };
 	struct series *series;
 	struct last *last;
 	bool has_news;
