@@ -3,24 +3,7 @@
  * the file is named. */
 #include "tool/sim_plot.h"
 
-#include <errno.h>
-#include <string.h>
-
-static const char *terminal_of(const char *path)
-{
-	const char *dot = strrchr(path, '.');
-
-	if (dot && strcmp(dot, ".png") == 0)
-		return "pngcairo size 1000,%d";
-	if (dot && strcmp(dot, ".txt") == 0)
-		return "dumb size 100,%d";
-	return "svg size 1000,%d background 'white'";
-}
-
-static bool is_plain(const char *path)
-{
-	return !strpbrk(path, "'\"\\\n`$");
-}
+#include "tool/sim_gnuplot.h"
 
 static void write_data(const struct sim_cell *cell, int place, FILE *to)
 {
@@ -33,31 +16,24 @@ static void write_data(const struct sim_cell *cell, int place, FILE *to)
 	fputs("EOD\n", to);
 }
 
-/* A panel below the other. */
-static void write_layout(int count, const char *path, FILE *to)
+static void write_title(const char *name, FILE *to)
 {
-	const char *terminal = terminal_of(path);
-	int height = *terminal == 'd' ? 24 * count : 260 * count;
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	fputs("set terminal ", to);
-	fprintf(to, terminal, height);
-#pragma GCC diagnostic pop
-	fprintf(to, "\nset output '%s'\nset multiplot layout %d,1\n", path, count);
+	fputs("set title ", to);
+	sim_gnuplot_quoted(name, to);
+	fputs(" noenhanced\n", to);
 }
 
 void sim_plot_script(const struct sim_cell *cells, int count, const char *path, FILE *to)
 {
-	write_layout(count, path, to);
+	sim_gnuplot_layout(count, path, to);
 	fputs("set logscale y\nset yrange [1:*]\nset ylabel '/s'\nset key outside\n", to);
 	for (int i = 0; i < count; i++) {
 		write_data(&cells[i], i, to);
+		write_title(cells[i].name, to);
 		fprintf(to,
-		        "set title \"%s\" noenhanced\nplot $d%d using 1:2 with lines title "
-		        "'asked', $d%d using 1:3 with lines title 'served', $d%d using 1:4 with "
-		        "lines title 'attempts'\n",
-		        cells[i].name, i, i, i);
+		        "plot $d%d using 1:2 with lines title 'asked', $d%d using 1:3 with lines "
+		        "title 'served', $d%d using 1:4 with lines title 'attempts'\n",
+		        i, i, i);
 	}
 	fputs("unset multiplot\n", to);
 }
@@ -68,7 +44,7 @@ void sim_plot_script(const struct sim_cell *cells, int count, const char *path, 
 void sim_plot_region_script(const struct sim_region *regions, const char *const *names, int count,
                             const char *path, FILE *to)
 {
-	write_layout(count, path, to);
+	sim_gnuplot_layout(count, path, to);
 	fprintf(to,
 	        "unset key\nset palette defined (0 '#1b9e77', 20 '#e6ab02', %d '#d95f02', "
 	        "%d '#4a1010', %d '#4a1010')\nset cbrange [0:%d]\n"
@@ -87,50 +63,30 @@ void sim_plot_region_script(const struct sim_region *regions, const char *const 
 			fprintf(to, "%d %g %g\n", at % SIM_LENGTHS,
 			        regions[i].loads[at / SIM_LENGTHS] * 100, back < 0 ? NEVER : back);
 		}
-		fprintf(to, "EOD\nset title \"%s\" noenhanced\nplot $r%d using 1:2:3 with image\n",
-		        names[i], i);
+		fputs("EOD\n", to);
+		write_title(names[i], to);
+		fprintf(to, "plot $r%d using 1:2:3 with image\n", i);
 	}
 	fputs("unset multiplot\n", to);
 }
 
-/* A pipe to gnuplot; NULL: told to err. */
-static FILE *start(const char *path, FILE *err)
-{
-	FILE *to = NULL;
-
-	if (!is_plain(path))
-		fprintf(err, "retrybudget: simulate: no quotes in the name of a plot; rename it\n");
-	else if (!(to = popen("gnuplot", "we")))
-		fprintf(err, "retrybudget: simulate: gnuplot cannot be started: %s\n",
-		        strerror(errno));
-	return to;
-}
-
-static bool finish(FILE *to, const char *path, FILE *err)
-{
-	if (pclose(to) == 0)
-		return true;
-	fprintf(err, "retrybudget: simulate: gnuplot did not draw %s; is it installed?\n", path);
-	return false;
-}
-
 bool sim_plot(const struct sim_cell *cells, int count, const char *path, FILE *err)
 {
-	FILE *to = start(path, err);
+	FILE *to = sim_gnuplot_start(path, err);
 
 	if (!to)
 		return false;
 	sim_plot_script(cells, count, path, to);
-	return finish(to, path, err);
+	return sim_gnuplot_finish(to, path, err);
 }
 
 bool sim_plot_regions(const struct sim_region *regions, const char *const *names, int count,
                       const char *path, FILE *err)
 {
-	FILE *to = start(path, err);
+	FILE *to = sim_gnuplot_start(path, err);
 
 	if (!to)
 		return false;
 	sim_plot_region_script(regions, names, count, path, to);
-	return finish(to, path, err);
+	return sim_gnuplot_finish(to, path, err);
 }

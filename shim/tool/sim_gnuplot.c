@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* gnuplot runs what stands in backquotes as a command of the shell, in its double quotes too; in
+ * single ones nothing has a meaning, and they are doubled. */
+#include "tool/sim_gnuplot.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *terminal_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	if (dot && strcmp(dot, ".png") == 0)
+		return "pngcairo size 1000,%d";
+	if (dot && strcmp(dot, ".txt") == 0)
+		return "dumb size 100,%d";
+	return "svg size 1000,%d background 'white'";
+}
+
+/* gnuplot pipes its picture to the command of a name that begins with a bar. */
+static bool is_plain(const char *path)
+{
+	return *path != '|' && !strchr(path, '\n');
+}
+
+void sim_gnuplot_quoted(const char *text, FILE *to)
+{
+	fputc('\'', to);
+	for (; *text; text++)
+		fprintf(to, *text == '\'' ? "''" : "%c", *text);
+	fputc('\'', to);
+}
+
+void sim_gnuplot_layout(int panels, const char *path, FILE *to)
+{
+	const char *terminal = terminal_of(path);
+	int height = *terminal == 'd' ? 24 * panels : 260 * panels;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	fputs("set terminal ", to);
+	fprintf(to, terminal, height);
+#pragma GCC diagnostic pop
+	fputs("\nset output ", to);
+	sim_gnuplot_quoted(path, to);
+	fprintf(to, "\nset multiplot layout %d,1\n", panels);
+}
+
+FILE *sim_gnuplot_start(const char *path, FILE *err)
+{
+	FILE *to = NULL;
+
+	if (!is_plain(path))
+		fputs("retrybudget: simulate: the name of a plot has no line break, and no '|' at "
+		      "its beginning; rename it\n",
+		      err);
+	else if (!(to = popen("gnuplot", "we")))
+		fprintf(err, "retrybudget: simulate: gnuplot cannot be started: %s\n",
+		        strerror(errno));
+	return to;
+}
+
+bool sim_gnuplot_finish(FILE *to, const char *path, FILE *err)
+{
+	if (pclose(to) == 0)
+		return true;
+	fprintf(err, "retrybudget: simulate: gnuplot did not draw %s; is it installed?\n", path);
+	return false;
+}
