@@ -4,7 +4,14 @@
 #include "tool/sim_gnuplot.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+
+#define NO_SUCH_COMMAND 127 /* of a shell */
+
+/* What a broken pipe does else: one picture is drawn at a time. */
+static struct sigaction at_broken_pipe;
 
 static const char *terminal_of(const char *path)
 {
@@ -46,6 +53,16 @@ void sim_gnuplot_layout(int panels, const char *path, FILE *to)
 	fprintf(to, "\nset multiplot layout %d,1\n", panels);
 }
 
+/* One that is not there, or ends early, breaks the pipe: that is told, and nobody dies of it. Not
+ * before it has been started, for it would inherit that. */
+static void outlive_it(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigemptyset(&ignore.sa_mask);
+	sigaction(SIGPIPE, &ignore, &at_broken_pipe);
+}
+
 FILE *sim_gnuplot_start(const char *path, FILE *err)
 {
 	FILE *to = NULL;
@@ -57,13 +74,27 @@ FILE *sim_gnuplot_start(const char *path, FILE *err)
 	else if (!(to = popen("gnuplot", "we")))
 		fprintf(err, "retrybudget: simulate: gnuplot cannot be started: %s\n",
 		        strerror(errno));
+	else
+		outlive_it();
 	return to;
 }
 
 bool sim_gnuplot_finish(FILE *to, const char *path, FILE *err)
 {
-	if (pclose(to) == 0)
+	int status = pclose(to);
+
+	sigaction(SIGPIPE, &at_broken_pipe, NULL);
+	if (status == 0)
 		return true;
-	fprintf(err, "retrybudget: simulate: gnuplot did not draw %s; is it installed?\n", path);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_SUCH_COMMAND)
+		fprintf(err,
+		        "retrybudget: simulate: %s is not drawn: gnuplot is not there; is it "
+		        "installed? Of Debian it is the package gnuplot-nox\n",
+		        path);
+	else
+		fprintf(err,
+		        "retrybudget: simulate: gnuplot did not draw %s; correct what it says "
+		        "above\n",
+		        path);
 	return false;
 }

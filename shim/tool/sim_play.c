@@ -137,9 +137,9 @@ static int print(const struct sim_question *question, const struct sim_file *fil
 		if (is_as_written(question))
 			missed = sim_print_expectations(file, cells, count, out);
 	}
-	if (question->plot && !sim_plot(cells, count, question->plot, err))
+	if (fflush(out) || (question->plot && !sim_plot(cells, count, question->plot, err)))
 		return 1;
-	return missed > 0 || fflush(out) ? 1 : 0;
+	return missed > 0 ? 1 : 0;
 }
 
 static int play(const struct sim_question *question, const struct sim_file *file,
@@ -171,10 +171,11 @@ static int play_region(const struct sim_question *question, const struct sim_fil
 			return EXIT_USAGE;
 		sim_region_print(&regions[i], names[i], out);
 	}
-	if (question->plot &&
-	    !sim_plot_regions(regions, names, file->variant_count, question->plot, err))
-		return 1;
-	return fflush(out) ? 1 : 0;
+	return fflush(out) ||
+	               (question->plot &&
+	                !sim_plot_regions(regions, names, file->variant_count, question->plot, err))
+	           ? 1
+	           : 0;
 }
 
 static int answer(const struct sim_question *question, const struct sim_file *file, FILE *out,

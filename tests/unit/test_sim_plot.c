@@ -68,3 +68,54 @@ Test(sim_plot, a_picture_is_no_command)
 	fclose(err);
 	cr_expect(strstr(said, "no '|' at its beginning; rename it"), "%s", said);
 }
+
+static char program[128];
+
+/* What is called gnuplot from now on; NULL: nothing is. */
+static void put_gnuplot(const char *text)
+{
+	snprintf(program, sizeof(program), "%s/gnuplot", folder);
+	if (text) {
+		write_to(program, text, strlen(text));
+		cr_assert_eq(chmod(program, 0755), 0);
+	}
+	cr_assert_eq(setenv("PATH", folder, 1), 0);
+}
+
+/* More than a pipe holds, so that it breaks while it is written into. What was told is in `said`.
+ */
+static bool draw_much(void)
+{
+	FILE *err = fmemopen(said, sizeof(said), "w");
+	bool good;
+
+	cells[0].scenario.step = NS_PER_S;
+	cells[0].tally.step_count = 100000;
+	cells[0].tally.steps = calloc(100000, sizeof(*cells[0].tally.steps));
+	good = sim_plot(cells, 1, "never.svg", err);
+	free(cells[0].tally.steps);
+	fclose(err);
+	unlink(program);
+	return good;
+}
+
+Test(sim_plot, who_has_no_gnuplot_is_told)
+{
+	put_gnuplot(NULL);
+	cr_expect_not(draw_much());
+	cr_expect(strstr(said, "is it installed?"), "%s", said);
+}
+
+Test(sim_plot, a_gnuplot_that_dies_is_told)
+{
+	put_gnuplot("#!/bin/sh\nexec </dev/null\nexit 3\n");
+	cr_expect_not(draw_much());
+	cr_expect(strstr(said, "gnuplot did not draw never.svg; correct what it says"), "%s", said);
+}
+
+Test(sim_plot, a_gnuplot_that_draws_is_not_told_of)
+{
+	put_gnuplot("#!/bin/sh\nexec /bin/cat >/dev/null\n");
+	cr_expect(draw_much());
+	cr_expect_str_eq(said, "");
+}
