@@ -5,9 +5,9 @@
  */
 #include "tool/sim_file.h"
 
-#include "config/value.h"
+#include "tool/sim_expect.h"
 #include "tool/sim_fits.h"
-#include "tool/sim_tally.h"
+#include "tool/sim_sections.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -19,6 +19,7 @@
 
 struct reader {
 	struct sim_file *file;
+	struct sim_sections *seen;
 	const char *path;
 	FILE *in, *err;
 	int line, mistakes, told;
@@ -49,21 +50,27 @@ static bool is_word(const char *section, size_t n, const char *word)
 	return strlen(word) == n && strncmp(section, word, n) == 0;
 }
 
-/* The variant of that name, made if there is none; NULL: there is no room. */
 static struct sim_variant *variant_named(struct sim_file *file, const char *name)
 {
-	struct sim_variant *variant = file->variants;
+	for (int i = 0; i < file->variant_count; i++)
+		if (strcmp(file->variants[i].name, name) == 0)
+			return &file->variants[i];
+	return NULL;
+}
 
-	while (variant < file->variants + file->variant_count && strcmp(variant->name, name) != 0)
-		variant++;
-	if (variant == file->variants + SIM_VARIANTS)
-		return NULL;
-	if (variant == file->variants + file->variant_count) {
-		file->variant_count++;
-		variant->settings.path = file->path;
-		snprintf(variant->name, sizeof(variant->name), "%s", name);
+static bool add_variant(struct sim_file *file, const char *name, int line, struct text *why)
+{
+	struct sim_variant *variant = &file->variants[file->variant_count];
+
+	if (file->variant_count == SIM_VARIANTS) {
+		text_string(why, "more than 24 variants; leave some out");
+		return false;
 	}
-	return variant;
+	file->variant_count++;
+	variant->settings.path = file->path;
+	variant->line = line;
+	snprintf(variant->name, sizeof(variant->name), "%s", name);
+	return true;
 }
 
 static void note_line(struct sim_scenario *scenario, enum sim_section kind, int line)
@@ -74,29 +81,60 @@ static void note_line(struct sim_scenario *scenario, enum sim_section kind, int 
 		scenario->fleet_line = line;
 }
 
+static bool add_section(struct reader *reader, const char *word, const char *label,
+                        struct text *why)
+{
+	enum sim_section kind = kind_of(word, strlen(word));
+
+	if (kind == SIM_SECTION_FLEET)
+		reader->file->fleet_line = reader->line;
+	note_line(&reader->file->scenario, kind, reader->line);
+	if (strcmp(word, "variant") == 0)
+		return add_variant(reader->file, label, reader->line, why);
+	if (kind == SIM_SECTION_COUNT || kind < SIM_SECTION_CLIENTS)
+		return true;
+	if (!strchr(label, '.'))
+		return sim_add(&reader->file->scenario, kind, label, reader->line, why);
+	text_string(why, "a label has no '.'; rename it");
+	return false;
+}
+
 /* A line with a section's name: inih tells its handler of those only that have a key. */
 static void begin_section(struct reader *reader, const char *line)
 {
 	char section[SECTION_MAX + 1], message[256];
-	size_t n = strcspn(line + 1, "]");
-	const char *label;
+	const char *end = strchr(line, ']'), *label;
 	struct text why;
-	enum sim_section kind;
+	size_t n;
 
-	snprintf(section, sizeof(section), "%.*s", (int)n, line + 1);
+	if (!end) /* inih says so */
+		return;
+	snprintf(section, sizeof(section), "%.*s", (int)(end - line - 1), line + 1);
 	n = strcspn(section, " \t");
 	label = section + n + strspn(section + n, " \t");
-	kind = kind_of(section, n);
-	if (kind == SIM_SECTION_FLEET)
-		reader->file->fleet_line = reader->line;
-	note_line(&reader->file->scenario, kind, reader->line);
-	if (kind == SIM_SECTION_COUNT || kind < SIM_SECTION_CLIENTS)
-		return;
+	section[n] = '\0';
 	text_start(&why, message, sizeof(message));
-	if (strchr(label, '.'))
-		complain(reader, "a label has no '.'; rename it");
-	else if (!sim_add(&reader->file->scenario, kind, label, reader->line, &why))
+	if (!sim_sections_begin(reader->seen, section, label, end + 1, reader->line, &why) ||
+	    !add_section(reader, section, label, &why))
 		complain(reader, message);
+}
+
+static bool has_controls(const char *line)
+{
+	for (; *line; line++)
+		if (((unsigned char)*line < ' ' && !strchr("\t\r\n", *line)) || *line == 0x7f)
+			return true;
+	return false;
+}
+
+/* Of a line that is too long. */
+static void skip_rest(FILE *in)
+{
+	int c;
+
+	do
+		c = fgetc(in);
+	while (c != '\n' && c != EOF);
 }
 
 /* inih's fgets. */
@@ -109,6 +147,8 @@ static char *next_line(char *out, int size, void *arg)
 	if (!fgets(line, sizeof(line), reader->in))
 		return NULL;
 	reader->line++;
+	if (!strchr(line, '\n'))
+		skip_rest(reader->in);
 	at = line + strspn(line, " \t");
 	n = strlen(at);
 	if (n > LINE_MAX_LEN || n + 2 > (size_t)size) {
@@ -116,6 +156,10 @@ static char *next_line(char *out, int size, void *arg)
 		n = 0;
 	} else if (*at == '[' && strcspn(at, "]") > SECTION_MAX) {
 		complain(reader, "a section's name has at most 48 characters; shorten it");
+		reader->seen->keys.count = 0;
+		n = 0;
+	} else if (has_controls(at)) {
+		complain(reader, "a line has no control characters but tabs; take them out");
 		n = 0;
 	}
 	if (n && *at == '[')
@@ -125,44 +169,6 @@ static char *next_line(char *out, int size, void *arg)
 		out[n++] = '\n';
 	out[n] = '\0';
 	return out;
-}
-
-/* "4.00 1%", "< 3", "> 5". */
-static bool read_expectation(const char *text, struct sim_expectation *one)
-{
-	char *end;
-
-	one->kind = *text == '<' || *text == '>' ? *text++ : '=';
-	one->value = strtod(text, &end);
-	if (end == text)
-		return false;
-	text = end + strspn(end, " \t");
-	if (one->kind != '=')
-		return !*text;
-	one->tolerance = strtod(text, &end) / 100;
-	return end != text && strcmp(end, "%") == 0 && one->tolerance >= 0;
-}
-
-static void take_expectation(struct reader *reader, const char *label, const char *name,
-                             const char *value, struct text *why)
-{
-	struct sim_file *file = reader->file;
-	struct sim_expectation *one = &file->expectations[file->expectation_count];
-
-	if (file->expectation_count == SIM_EXPECTATIONS) {
-		text_string(why, "more than 64 numbers are expected; leave some out");
-		return;
-	}
-	if (!read_expectation(value, one)) {
-		text_string(why, "expected a number and a tolerance, as in '4.00 1%', or '< 3' or "
-		                 "'> 3', not ");
-		text_quoted(why, value, strlen(value));
-		return;
-	}
-	snprintf(one->variant, sizeof(one->variant), "%s", label);
-	snprintf(one->metric, sizeof(one->metric), "%s", name);
-	one->line = reader->line;
-	file->expectation_count++;
 }
 
 static void take_key(struct reader *reader, const char *section, const char *name,
@@ -190,19 +196,14 @@ static void take_key(struct reader *reader, const char *section, const char *nam
 		(void)sim_settings_put(&file->settings, full, value, why);
 	} else if (is_word(section, n, "variant")) {
 		variant = variant_named(file, label);
-		if (!variant) {
-			text_string(why, "more than 24 variants; leave some out");
-		} else {
+		if (variant) { /* else its section has been refused */
 			variant->settings.line = reader->line;
 			(void)sim_settings_put(&variant->settings, name, value, why);
 		}
 	} else if (is_word(section, n, "expect")) {
-		take_expectation(reader, label, name, value, why);
+		(void)sim_expect_put(file, label, name, value, reader->line, why);
 	} else {
-		text_string(why, "no section [");
-		text_string(why, section);
-		text_string(why, "]; there are scenario, fleet, clients, server, outage, policy, "
-		                 "budget, variant and expect");
+		sim_sections_unknown(section, why);
 	}
 }
 
@@ -214,7 +215,8 @@ static int take_line(void *arg, const char *section, const char *name, const cha
 	struct text why;
 
 	text_start(&why, message, sizeof(message));
-	take_key(reader, section, name, value, &why);
+	if (sim_sections_key(reader->seen, name, reader->line, &why))
+		take_key(reader, section, name, value, &why);
 	if (why.used > 0)
 		complain(reader, message);
 	return 1;
@@ -241,22 +243,14 @@ static void try_variants(struct reader *reader)
 			continue;
 		reader->mistakes++;
 		fprintf(reader->err, "%s:%d: [variant %s]: %s\n", reader->path,
-		        bad ? bad->line : variant->settings.all[0].line, variant->name, message);
+		        bad                       ? bad->line
+		        : variant->settings.count ? variant->settings.all[0].line
+		                                  : variant->line,
+		        variant->name, message);
 	}
 }
 
-/* Without a variant these two are played. */
-static bool is_played(const struct sim_file *file, const char *variant)
-{
-	if (file->variant_count == 0)
-		return strcmp(variant, "bare") == 0 || strcmp(variant, "library") == 0;
-	for (int i = 0; i < file->variant_count; i++)
-		if (strcmp(file->variants[i].name, variant) == 0)
-			return true;
-	return false;
-}
-
-/* A number that nobody plays or counts would be told at the end of the play, which may be long. */
+/* A number that nobody plays or counts. */
 static void try_expectations(struct reader *reader)
 {
 	const struct sim_file *file = reader->file;
@@ -264,36 +258,24 @@ static void try_expectations(struct reader *reader)
 	struct text why;
 
 	for (int i = 0; i < file->expectation_count; i++) {
-		const struct sim_expectation *one = &file->expectations[i];
-
 		text_start(&why, message, sizeof(message));
-		if (sim_metric_named(one->metric) == SIM_METRICS) {
-			text_string(&why, "no number ");
-			text_quoted(&why, one->metric, strlen(one->metric));
-			text_string(&why, " comes out; 'retrybudget simulate --keys' lists them");
-		} else if (!is_played(file, one->variant)) {
-			text_string(&why, "no [variant ");
-			text_string(&why, one->variant);
-			text_string(&why, file->variant_count
-			                      ? "]; add it, or correct the name"
-			                      : "], and without any there are "
-			                        "bare and library; correct the name");
-		} else {
+		if (sim_expect_fits(file, &file->expectations[i], &why))
 			continue;
-		}
-		reader->line = one->line;
+		reader->line = file->expectations[i].line;
 		complain(reader, message);
 	}
 }
 
 bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
 {
-	struct reader reader = { .file = file, .path = path, .err = err };
+	static _Thread_local struct sim_sections seen; /* too large for a stack */
+	struct reader reader = { .file = file, .seen = &seen, .path = path, .err = err };
 	char message[256];
 	struct text why;
 	int bad;
 
 	memset(file, 0, sizeof(*file));
+	memset(&seen, 0, sizeof(seen));
 	file->path = file->settings.path = path;
 	sim_scenario_start(&file->scenario);
 	reader.in = fopen(path, "re");

@@ -15,6 +15,7 @@
 struct sim_variant {
 	char name[SIM_NAME];
 	struct sim_settings settings;
+	int line; /* of its section */
 };
 
 /* A number that should come out: within `tolerance` (a share of it) of `value`, or at most or at

@@ -96,6 +96,26 @@ Test(sim_file, mistakes)
 		{ "[scenario]\nduration = 24h\nstep = 10ms\n" LEAST,
 		  ":1: duration is more than 100000 steps; "
 		  "make step longer" },
+		{ LEAST "[policy a]\nfloor = 1/s\n[policy b]\nfloor = 2/s\n",
+		  ":6: [policy] has no name, for there is one of it; leave 'b' out, or set what "
+		  "differs in a [variant]" },
+		{ LEAST "[budget a]\n", ":4: [budget] has no name" },
+		{ LEAST "[scenario a]\n", ":4: [scenario] has no name" },
+		{ LEAST "[fleet a]\n", ":4: [fleet] has no name" },
+		{ LEAST "[polcy]\n", ":4: no section [polcy]; there are scenario, " },
+		{ LEAST "[variant]\nfloor = 1/s\n", ":4: [variant] names no variant; write one" },
+		{ LEAST "[expect]\n", ":4: [expect] names no variant; write one, as in [expect l" },
+		{ LEAST "[variant a]\nfloor = 1/s\n[variant b]\n[variant a]\n",
+		  ":7: this section stands already in line 4; join both, or give it another" },
+		{ LEAST "[policy]\nfloor = 1/s\n[policy]\n",
+		  ":6: this section stands already in line 4; join both" },
+		{ LEAST "queue = 1\nqueue = 2\n",
+		  ":5: 'queue' stands already in line 4; keep one of them" },
+		{ LEAST "[variant a]\nfloor = 1/s\npolicy.floor = 2/s\n",
+		  ":6: 'policy.floor' stands already in line 5; keep" },
+		{ LEAST "[outage] from = 5s\n",
+		  ":4: what stands behind the name of a section is not read; give it a line of" },
+		{ LEAST "[variant \x1b[2J]\n", ":4: a line has no control characters but tabs" },
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -105,6 +125,47 @@ Test(sim_file, mistakes)
 		cr_expect_null(strstr(said, ":0:"), "what is missing is in no line: %s", said);
 	}
 	cr_expect_not(sim_file_read(&file, "/nonexistent/file", stderr));
+}
+
+/* What inih does not tell of, having no key. */
+Test(sim_file, a_variant_without_a_line_is_one)
+{
+	cr_assert(read_scenario(LEAST "[variant bare]\nclients.library = off\n"
+	                              "[variant library] ; as it comes\n[expect library]\n"
+	                              "peak = > 1\npeak = < 100\n"),
+	          "%s", said);
+	cr_assert_eq(file.variant_count, 2);
+	cr_expect_str_eq(file.variants[1].name, "library");
+	cr_expect_eq(file.variants[1].settings.count, 0);
+	cr_expect_eq(file.variants[1].line, 6);
+	cr_expect_eq(file.expectation_count, 2, "a number may have two bounds");
+}
+
+Test(sim_file, there_are_so_many_variants)
+{
+	static char many[4096];
+	size_t used = (size_t)snprintf(many, sizeof(many), "%s", LEAST);
+
+	for (int i = 0; i < SIM_VARIANTS; i++)
+		used += (size_t)snprintf(many + used, sizeof(many) - used, "[variant %d]\n", i);
+	cr_assert(read_scenario(many), "%s", said);
+	cr_expect_eq(file.variant_count, SIM_VARIANTS);
+	strcat(many, "[variant more]\nfloor = 1/s\n");
+	cr_expect_not(read_scenario(many));
+	cr_expect(strstr(said, ":28: more than 24 variants; leave some out\n"), "%s", said);
+}
+
+/* What comes after it has its own number. */
+Test(sim_file, a_line_without_end_is_one)
+{
+	static char text[2048];
+
+	memset(text, 'x', 1200);
+	strcpy(text + 1200, "\n[server]\nqueu = 1\n");
+	cr_expect_not(read_scenario(text));
+	cr_expect(strstr(said, ":1: a line has at most 198 characters; shorten it\n"), "%s", said);
+	cr_expect(strstr(said, ":3: no key 'queu'"), "%s", said);
+	cr_expect_null(strstr(said, ":2: "), "%s", said);
 }
 
 /* Of the scenario's line, the variant's and the command line's the last one holds. */

@@ -90,3 +90,12 @@ Test(sim_play, without_gnuplot_the_table_is_there)
 	cr_expect(strstr(said, "is it installed?"), "%s", said);
 	cr_expect(holds(table, "\nlibrary "));
 }
+
+Test(sim_play, an_empty_variant_is_played)
+{
+	cr_expect_eq(
+	    answer_to(SCENARIO "[variant bare]\nclients.library = off\n[variant as it is]\n"), 0,
+	    "%s", said);
+	cr_expect(holds(table, "\nbare "));
+	cr_expect(holds(table, "\nas it is "));
+}
