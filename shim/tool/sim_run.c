@@ -52,14 +52,19 @@ static void want_connection(struct sim_world *world, uint32_t place, int64_t now
 /* No two hear of it in the same ns, by which leases and the reserve tell streaks apart. */
 #define HEARD_WITHIN NS_PER_MS
 
+/* A process that has ended wants nothing. */
 static void lose(struct sim_world *world, uint32_t outage, int64_t now)
 {
 	int server = sim_server_named(world->scenario, world->scenario->outages[outage].server);
 
-	for (uint32_t i = 0; i < world->call_count; i++)
-		if (world->calls[i].loop && world->calls[i].connected &&
-		    world->callers[world->calls[i].caller].target == server)
+	for (uint32_t i = 0; i < world->call_count; i++) {
+		const struct sim_call *call = &world->calls[i];
+
+		if (call->loop && call->connected &&
+		    now < world->scenario->clients[call->caller].until &&
+		    world->callers[call->caller].target == server)
 			want_connection(world, i, now + random_upto(&world->random, HEARD_WITHIN));
+	}
 }
 
 static void begin(struct sim_world *world)
@@ -81,8 +86,11 @@ static void begin(struct sim_world *world)
 		for (int64_t n = 0; n < clients->profile.processes; n++) {
 			int64_t start =
 			    clients->from + n * clients->spread / clients->profile.processes;
-			uint32_t call = sim_call_new(world, (uint32_t)i, (uint32_t)n, start);
+			uint32_t call;
 
+			if (start >= lesser(clients->until, scenario->duration))
+				break; /* nor do those that come after it */
+			call = sim_call_new(world, (uint32_t)i, (uint32_t)n, start);
 			if (call == SIM_NOBODY)
 				return;
 			world->calls[call].loop = true;

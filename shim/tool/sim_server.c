@@ -16,11 +16,17 @@ static bool happens(int64_t share, uint64_t *random)
 	return share >= PPM_WHOLE || (share > 0 && random_upto(random, PPM_WHOLE - 1) < share);
 }
 
-static bool is_on(const struct sim_outage *outage, int64_t now)
+int64_t sim_outage_turns(const struct sim_outage *outage, int64_t now)
 {
-	if (now < outage->from || now >= outage->until)
-		return false;
-	return outage->flap <= 0 || (now - outage->from) / outage->flap % 2 == 0;
+	int64_t next = outage->until;
+
+	if (now < outage->from)
+		return outage->from;
+	if (now >= outage->until)
+		return INT64_MAX;
+	if (outage->flap > 0)
+		next = outage->from + ((now - outage->from) / outage->flap + 1) * outage->flap;
+	return lesser(next, outage->until);
 }
 
 /* Tries in the last second, this one included. */
@@ -87,8 +93,9 @@ struct sim_answer sim_server_take(struct sim_server_state *state,
 	for (int i = 0; i < scenario->outage_count; i++) {
 		const struct sim_outage *outage = &scenario->outages[i];
 
-		if (!is_on(outage, now) || (scenario->server_count > 1 &&
-		                            sim_server_named(scenario, outage->server) != place))
+		if (!sim_outage_is_on(outage, now) ||
+		    (scenario->server_count > 1 &&
+		     sim_server_named(scenario, outage->server) != place))
 			continue;
 		if (happens(outage->hangs, random))
 			return (struct sim_answer) { now + timeout, FAILURE_TIMEOUT };

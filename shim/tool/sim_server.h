@@ -24,6 +24,17 @@ struct sim_answer {
 	enum failure failure; /* FAILURE_NONE: it is answered, or handed on */
 };
 
+/* It fails at that moment, one that comes and goes included. */
+static inline bool sim_outage_is_on(const struct sim_outage *outage, int64_t now)
+{
+	if (now < outage->from || now >= outage->until)
+		return false;
+	return outage->flap <= 0 || (now - outage->from) / outage->flap % 2 == 0;
+}
+
+/* The next moment at which that may be otherwise. */
+int64_t sim_outage_turns(const struct sim_outage *outage, int64_t now);
+
 /* now, timeout: ns of the simulation. beginning: added to ask what has a clock of its own. */
 struct sim_answer sim_server_take(struct sim_server_state *state,
                                   const struct sim_scenario *scenario, int server, int64_t timeout,

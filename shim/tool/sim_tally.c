@@ -154,8 +154,8 @@ static double recovery_of(const struct sim_tally *tally, const struct sim_scenar
 
 	if (end < 0 || end >= scenario->duration)
 		return -1;
-	if (is_looping(scenario))
-		return tally->served < tally->requests
+	if (is_looping(scenario)) /* those that are given up are of processes that ended */
+		return tally->served + tally->given_up < tally->requests
 		           ? -1
 		           : (double)(greater(tally->last_served, end) - end) / NS_PER_S;
 	for (int64_t i = (end + scenario->step - 1) / scenario->step; i < tally->step_count; i++) {

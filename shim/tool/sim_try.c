@@ -11,16 +11,23 @@ static void end_at(struct sim_world *world, uint32_t place, int64_t at, enum fai
 	sim_put_call(world, at, SIM_END, place);
 }
 
-/* An outage of the last server is on. */
-static bool is_failing(const struct sim_world *world, int64_t now)
+static void look_at_tail(struct sim_world *world, int64_t now)
 {
-	for (int i = 0; i < world->scenario->outage_count; i++) {
-		const struct sim_outage *outage = &world->scenario->outages[i];
-
-		if (now >= outage->from && now < outage->until)
-			return true;
+	world->tail_fails = false;
+	world->tail_turns = INT64_MAX;
+	for (int i = 0; i < world->of_tail_count; i++) {
+		world->tail_fails |= sim_outage_is_on(world->of_tail[i], now);
+		world->tail_turns =
+		    lesser(world->tail_turns, sim_outage_turns(world->of_tail[i], now));
 	}
-	return false;
+}
+
+/* An outage of the last server is on. */
+static bool is_failing(struct sim_world *world, int64_t now)
+{
+	if (now >= world->tail_turns)
+		look_at_tail(world, now);
+	return world->tail_fails;
 }
 
 static void count_reached(struct sim_world *world, const struct sim_call *call, int64_t now)
@@ -83,14 +90,28 @@ static void go(struct sim_world *world, uint32_t place, int64_t now)
 	}
 }
 
+/* A request of that server comes to the other one, too. */
+static bool leads_to(const struct sim_world *world, int server, int other)
+{
+	while (server != other) {
+		if (!world->callers[SIM_CLIENTS + server].profile)
+			return false;
+		server = world->callers[SIM_CLIENTS + server].target;
+	}
+	return true;
+}
+
 /* Since when it could have been answered. */
 static int64_t since(const struct sim_world *world, const struct sim_call *call, int64_t now)
 {
+	const struct sim_scenario *scenario = world->scenario;
 	int64_t since = call->asked_at;
 
-	for (int i = 0; call->loop && i < world->scenario->outage_count; i++)
-		if (world->scenario->outages[i].until <= now)
-			since = greater(since, world->scenario->outages[i].until);
+	for (int i = 0; call->loop && i < scenario->outage_count; i++)
+		if (scenario->outages[i].until <= now &&
+		    leads_to(world, world->callers[call->caller].target,
+		             sim_server_named(scenario, scenario->outages[i].server)))
+			since = greater(since, scenario->outages[i].until);
 	return since;
 }
 
@@ -140,7 +161,7 @@ static void finish(struct sim_world *world, uint32_t place, bool good, int64_t n
 		       good ? FAILURE_NONE : FAILURE_STATUS);
 	}
 	if (call->loop)
-		call->connected = true;
+		call->connected = good;
 	else
 		sim_call_free(world, place);
 }
@@ -148,6 +169,18 @@ static void finish(struct sim_world *world, uint32_t place, bool good, int64_t n
 /* That programs take at least from a failure to the next try. Without it a moment could hold tries
  * without end. */
 #define AGAIN_LEAST (NS_PER_MS / 20)
+
+/* It goes on at that moment, unless its process has ended by then. */
+static void go_on_at(struct sim_world *world, uint32_t place, enum sim_what what, int64_t at,
+                     int64_t now)
+{
+	const struct sim_call *call = &world->calls[place];
+
+	if (call->loop && at >= world->scenario->clients[call->caller].until)
+		finish(world, place, false, now);
+	else
+		sim_put_call(world, at, what, place);
+}
 
 /* Its try has failed, or so it was told: what the program does then. */
 static void fail(struct sim_world *world, uint32_t place, int64_t now)
@@ -163,7 +196,7 @@ static void fail(struct sim_world *world, uint32_t place, int64_t now)
 	call->pause = profile->pause.base > 0 ? backoff_delay(&profile->pause, call->try.number - 1,
 	                                                      call->pause, &world->random)
 	                                      : 0;
-	sim_put_call(world, now + greater(call->pause, AGAIN_LEAST), SIM_TRY, place);
+	go_on_at(world, place, SIM_TRY, now + greater(call->pause, AGAIN_LEAST), now);
 }
 
 /* How long it is held, if at all: on the way back until a moment of its own, and after its turn
@@ -198,7 +231,7 @@ static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t n
 		hold = hold_of(world, call, now);
 	if (hold > 0) {
 		call->try.denials = 0;
-		sim_put_call(world, now + hold, SIM_AGAIN, place);
+		go_on_at(world, place, SIM_AGAIN, now + hold, now);
 		return;
 	}
 	sim_library_refused(sim_unit_of(world, call), world->policy, &call->try,

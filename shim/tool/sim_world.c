@@ -76,6 +76,19 @@ static bool start_caller(struct sim_world *world, uint32_t place, const struct s
 	       ((profile->library && share_budgets(world, place)) || make_budgets(world, place));
 }
 
+/* The server that the calls of the first clients come to in the end, and its outages. */
+static void find_tail(struct sim_world *world)
+{
+	const struct sim_scenario *scenario = world->scenario;
+
+	world->tail = world->callers[0].target;
+	while (world->callers[SIM_CLIENTS + world->tail].profile)
+		world->tail = world->callers[SIM_CLIENTS + world->tail].target;
+	for (int i = 0; i < scenario->outage_count; i++)
+		if (sim_server_named(scenario, scenario->outages[i].server) == world->tail)
+			world->of_tail[world->of_tail_count++] = &scenario->outages[i];
+}
+
 bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenario,
                      const struct sim_policy *policy, struct sim_tally *tally)
 {
@@ -94,9 +107,7 @@ bool sim_world_start(struct sim_world *world, const struct sim_scenario *scenari
 		    !start_caller(world, (uint32_t)(SIM_CLIENTS + i), &scenario->servers[i].profile,
 		                  false))
 			return false;
-	world->tail = world->callers[0].target;
-	while (world->callers[SIM_CLIENTS + world->tail].profile)
-		world->tail = world->callers[SIM_CLIENTS + world->tail].target;
+	find_tail(world);
 	return true;
 }
 

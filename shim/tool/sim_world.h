@@ -78,6 +78,10 @@ struct sim_world {
 	uint32_t call_count, call_room, free; /* first free one, or SIM_NOBODY */
 	uint64_t random;
 	int tail; /* the last server of the first clients */
+	const struct sim_outage *of_tail[SIM_OUTAGES];
+	int of_tail_count;
+	bool tail_fails; /* before that moment: most tries ask for it */
+	int64_t tail_turns;
 	bool is_void;
 };
 

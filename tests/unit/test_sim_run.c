@@ -172,6 +172,74 @@ Test(sim_run, loops_may_begin_one_after_the_other)
 	cr_expect_eq(metric[SIM_SERVED], 1);
 }
 
+#define TWO                                                                                        \
+	"[scenario]\nduration = 60s\n[clients a]\nloop = on\nprocesses = 5\npause = 100ms\n"       \
+	"[clients b]\nloop = on\nprocesses = 7\npause = 100ms\n[server]\n"                         \
+	"[outage]\nfrom = 10s\nuntil = 20s\n"
+
+/* They neither want anything nor stand for what never came back. */
+Test(sim_run, loops_that_begin_after_the_end_are_none)
+{
+	const double *metric = play(TWO, "clients.b.from", "200s");
+
+	cr_expect_eq(metric[SIM_REQUESTS], 10, "%g", metric[SIM_REQUESTS]);
+	cr_expect_eq(metric[SIM_SERVED], 1);
+	cr_expect_geq(metric[SIM_RECOVERY], 0);
+	metric = play(TWO, "clients.b.spread", "140s");
+	cr_expect_eq(metric[SIM_REQUESTS], 10 + 3 + 1, "three begin, one before the outage: %g",
+	             metric[SIM_REQUESTS]);
+}
+
+/* Processes that have ended: what was connected is not cut off, what waits tries no more. */
+Test(sim_run, loops_end)
+{
+	const double *metric = play(TWO, "clients.b.until", "5s");
+
+	cr_expect_eq(metric[SIM_REQUESTS], 10 + 7, "%g", metric[SIM_REQUESTS]);
+	cr_expect_eq(metric[SIM_SERVED], 1);
+	metric = play(TWO, "clients.until", "15s");
+	cr_expect_eq(metric[SIM_REQUESTS], 24, "%g", metric[SIM_REQUESTS]);
+	cr_expect_float_eq(metric[SIM_SERVED], 0.5, 1e-9, "%g", metric[SIM_SERVED]);
+	cr_expect_eq(cells[0].tally.given_up, 12);
+	cr_expect_geq(metric[SIM_RECOVERY], 0, "nobody is left who waits");
+	cr_expect_eq(metric[SIM_PEAK_AFTER], 0, "nor is anybody who tries");
+}
+
+/* Whose last try is under way, or whose refusals are told in a moment, at their end. */
+Test(sim_run, loops_end_in_the_middle_of_a_try)
+{
+	const double *metric = play(TWO "hangs = 100%\n", "clients.until", "10500ms");
+
+	cr_expect_eq(cells[0].tally.given_up, 12);
+	cr_expect_eq(metric[SIM_ATTEMPTS], 24, "%g", metric[SIM_ATTEMPTS]);
+}
+
+#define FORTH                                                                                      \
+	"[scenario]\nduration = 40s\n[clients]\nrate = 10/s\neven = on\nlibrary = off\n"           \
+	"[server front]\ncalls = tail\nlibrary = off\n[server tail]\n[server aside]\n"             \
+	"[outage]\nserver = tail\nfails = 0%\nslows = 2\nfrom = 10s\nuntil = 30s\n"
+
+/* In which nothing fails, so that what comes in it is ten in each second. */
+Test(sim_run, the_last_server_fails_in_its_own_outages)
+{
+	cr_expect_float_eq(play(FORTH, NULL, NULL)[SIM_ATTEMPTS_FAILING], 200, 2);
+	cr_expect_float_eq(play(FORTH, "outage.flap", "5s")[SIM_ATTEMPTS_FAILING], 100, 2);
+	cr_expect_float_eq(play(FORTH, "outage.flap", "8s")[SIM_ATTEMPTS_FAILING], 120, 2);
+	cr_expect_eq(play(FORTH, "outage.server", "aside")[SIM_ATTEMPTS_FAILING], 0);
+	cr_expect_eq(play(FORTH, "outage.server", "front")[SIM_ATTEMPTS_FAILING], 0);
+}
+
+/* One connects each second, and the end of another server's outage is nothing to the rest. */
+Test(sim_run, delays_of_loops_know_whose_outage_it_was)
+{
+	static const char text[] = "[scenario]\nduration = 40s\n[clients]\nloop = on\n"
+				   "processes = 10\ntimeout = 30s\nlibrary = off\nfrom = 2s\n"
+				   "[server here]\ncapacity = 1/s\n[server aside]\n"
+				   "[outage]\nserver = aside\nfrom = 1s\nuntil = 8s\n";
+
+	cr_expect_gt(play(text, NULL, NULL)[SIM_P99], 9, "%g", cells[0].result.metric[SIM_P99]);
+}
+
 /* c is asked by b, under the library: b's retries are no new demand. */
 Test(sim_run, a_request_that_is_asked_again_is_no_new_demand)
 {
