@@ -45,13 +45,22 @@ static int64_t load_now(struct sim_server_state *state, int64_t now)
 	return ++state->loaded;
 }
 
+/* Longer than any play, and short enough for more to be added. */
+#define FAR (INT64_MAX / 4)
+
+/* It has so much more to do. */
+static void take_in(struct sim_server_state *state, int64_t length, int64_t now)
+{
+	state->busy_until = lesser(greater(state->busy_until, now) + length, FAR);
+}
+
 static struct sim_answer refuse(struct sim_server_state *state, const struct sim_server *server,
                                 enum failure failure, int64_t now)
 {
 	if (server->capacity > 0)
-		state->busy_until =
-		    greater(state->busy_until, now) +
-		    server->refusal * (MT_PER_TOKEN * NS_PER_S / server->capacity) / PPM_WHOLE;
+		take_in(state,
+		        server->refusal * (MT_PER_TOKEN * NS_PER_S / server->capacity) / PPM_WHOLE,
+		        now);
 	return (struct sim_answer) { now + server->latency, failure };
 }
 
@@ -76,7 +85,7 @@ static struct sim_answer work(struct sim_server_state *state, const struct sim_s
 
 	if (waiting / length >= server->queue)
 		return refuse(state, server, FAILURE_REFUSED, now);
-	state->busy_until = now + waiting + length * slows / 1000;
+	take_in(state, length * slows / 1000, now);
 	end = state->busy_until + server->latency;
 	if (end - now > timeout)
 		return (struct sim_answer) { now + timeout, FAILURE_TIMEOUT };
@@ -108,7 +117,7 @@ struct sim_answer sim_server_take(struct sim_server_state *state,
 	if (server->capacity <= 0)
 		return (struct sim_answer) { now + server->latency * slows / 1000, FAILURE_NONE };
 	if (server->collapse > 0 &&
-	    load * MT_PER_TOKEN > server->capacity / 1000 * server->collapse)
+	    load * MT_PER_TOKEN > server->capacity * server->collapse / 1000)
 		return refuse(state, server, FAILURE_REFUSED, now);
 	return work(state, server, slows, timeout, now);
 }

@@ -101,6 +101,38 @@ Test(sim_run, more_than_it_bears)
 	cr_expect(served(&state, 2500, 100000), "when the load has gone it is as before");
 }
 
+static void read_server(const char *text)
+{
+	write_bytes(text, strlen(text));
+	cr_assert(sim_file_read(&file, path, stderr));
+}
+
+/* A thousand times a thousand seconds each: more than time has room for after 9224 of them. */
+Test(sim_run, what_is_never_done_is_never_answered)
+{
+	struct sim_server_state state = { 0 };
+
+	read_server("[clients]\n[server]\ncapacity = 0.001/s\nqueue = 10000000\nrefusal = 100%\n"
+	            "[outage]\nfrom = 0\nuntil = 24h\nfails = 0%\nslows = 1000\n");
+	for (int i = 0; i < 30000; i++) {
+		int64_t before = state.busy_until;
+
+		cr_assert_not(served(&state, i, 3600000), "%d", i);
+		cr_assert_geq(state.busy_until, before, "%d", i);
+	}
+}
+
+/* One in two seconds, and no more than one a second: it is there. */
+Test(sim_run, a_slow_server_bears_its_part)
+{
+	struct sim_server_state state = { 0 };
+
+	read_server("[clients]\n[server]\ncapacity = 0.5/s\ncollapse = 2\n");
+	cr_expect(served(&state, 0, 100000));
+	cr_expect(served(&state, 2000, 100000));
+	cr_expect_not(served(&state, 2100, 100000), "two in a second");
+}
+
 #define BLIP                                                                                       \
 	"[scenario]\nduration = 60s\n[clients]\nrate = 95/s\nprocesses = 4\n"                      \
 	"[server]\ncapacity = 100/s\n[outage]\nfrom = 10s\nuntil = 20s\nhangs = 100%\n"
