@@ -11,6 +11,8 @@
 
 struct sim_cell {
 	char name[SIM_NAME * 2]; /* of the variant, and what is swept */
+	char line[SIM_NAME *
+	          2]; /* the same without what is swept first: cells of one line of a plot */
 	struct sim_scenario scenario;
 	struct sim_policy policy;
 	bool keeps_steps; /* the tally is kept, and has to be freed */

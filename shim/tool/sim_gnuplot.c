@@ -38,6 +38,16 @@ void sim_gnuplot_quoted(const char *text, FILE *to)
 	fputc('\'', to);
 }
 
+void sim_gnuplot_title(const char *name, const char *more, FILE *to)
+{
+	char title[256];
+
+	snprintf(title, sizeof(title), "%s%s", name, more);
+	fputs("set title ", to);
+	sim_gnuplot_quoted(title, to);
+	fputs(" noenhanced\n", to);
+}
+
 void sim_gnuplot_layout(int panels, const char *path, FILE *to)
 {
 	const char *terminal = terminal_of(path);

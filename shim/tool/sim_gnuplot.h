@@ -18,4 +18,7 @@ void sim_gnuplot_layout(int panels, const char *path, FILE *to);
 /* A text from elsewhere as a string of gnuplot. */
 void sim_gnuplot_quoted(const char *text, FILE *to);
 
+/* The title of the next panels: a name from elsewhere, and words of ours behind it. */
+void sim_gnuplot_title(const char *name, const char *more, FILE *to);
+
 #endif

@@ -67,25 +67,32 @@ static int cell_count(const struct sim_question *question, const struct sim_file
 
 #define CELLS_MAX 8192
 
+/* " KEY=VALUE" before what is swept after it. */
+static void put_before(char swept[SIM_NAME], const char *name, const char *value)
+{
+	const char *key = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+	char after[SIM_NAME];
+
+	memcpy(after, swept, sizeof(after));
+	snprintf(swept, SIM_NAME, " %.12s=%.12s%.30s", key, value, after);
+}
+
 static bool make_cell(struct sim_cell *cell, int place, const struct sim_question *question,
                       const struct sim_file *file, FILE *err)
 {
 	static struct sim_settings more;
-	char swept[SIM_NAME] = "", unused[128];
+	char swept[SIM_NAME] = "", others[SIM_NAME] = "", unused[128];
 	struct text why;
-	size_t used;
 
 	text_start(&why, unused, sizeof(unused));
 	more = question->settings;
 	for (int i = question->sweep_count - 1; i >= 0; i--) {
 		const struct sim_sweep *sweep = &question->sweeps[i];
 		const char *value = sweep->values[place % sweep->count];
-		char before[SIM_NAME];
 
-		memcpy(before, swept, sizeof(before));
-		snprintf(swept, sizeof(swept), " %.12s=%.12s%.30s",
-		         strrchr(sweep->name, '.') ? strrchr(sweep->name, '.') + 1 : sweep->name,
-		         value, before);
+		put_before(swept, sweep->name, value);
+		if (i > 0)
+			put_before(others, sweep->name, value);
 		place /= sweep->count;
 		if (!sim_settings_put(&more, sweep->name, value, &why)) {
 			fprintf(err, "retrybudget: simulate: %s: %s\n", sweep->name, unused);
@@ -95,8 +102,8 @@ static bool make_cell(struct sim_cell *cell, int place, const struct sim_questio
 	if (!sim_cell_make(cell, file, &file->variants[place], &more, question->config,
 	                   question->label, err))
 		return false;
-	used = strlen(cell->name);
-	snprintf(cell->name + used, sizeof(cell->name) - used, "%s", swept);
+	snprintf(cell->name, sizeof(cell->name), "%.63s%s", file->variants[place].name, swept);
+	snprintf(cell->line, sizeof(cell->line), "%.63s%s", file->variants[place].name, others);
 	cell->keeps_steps = question->sweep_count == 0;
 	return true;
 }
@@ -118,6 +125,17 @@ static bool is_as_written(const struct sim_question *question)
 	return question->settings.count == 0 && question->sweep_count == 0 && !question->config;
 }
 
+static bool plot(const struct sim_question *question, const struct sim_file *file,
+                 const struct sim_cell *cells, int count, FILE *err)
+{
+	const struct sim_sweep *first = &question->sweeps[0];
+
+	if (question->sweep_count == 0)
+		return sim_plot(cells, count, question->plot, err);
+	return sim_plot_sweep(cells, count, first, count / file->variant_count / first->count,
+	                      question->plot, err);
+}
+
 static int print(const struct sim_question *question, const struct sim_file *file,
                  const struct sim_cell *cells, int count, FILE *out, FILE *err)
 {
@@ -137,7 +155,7 @@ static int print(const struct sim_question *question, const struct sim_file *fil
 		if (is_as_written(question))
 			missed = sim_print_expectations(file, cells, count, out);
 	}
-	if (fflush(out) || (question->plot && !sim_plot(cells, count, question->plot, err)))
+	if (fflush(out) || (question->plot && !plot(question, file, cells, count, err)))
 		return 1;
 	return missed > 0 ? 1 : 0;
 }
@@ -184,14 +202,17 @@ static int answer(const struct sim_question *question, const struct sim_file *fi
 	int count = cell_count(question, file), result = 1;
 	struct sim_cell *cells;
 
+	if (question->region && (question->sweep_count || question->json || question->steps)) {
+		fputs(
+		    "retrybudget: simulate: --region prints maps alone; leave --sweep, --json and "
+		    "--steps out\n",
+		    err);
+		return EXIT_USAGE;
+	}
 	if (question->region)
 		return play_region(question, file, out, err);
-	if (count > CELLS_MAX || (question->sweep_count > 0 && question->plot)) {
-		fputs(question->plot ? "retrybudget: simulate: a sweep is not plotted; leave one "
-		                       "of both out\n"
-		                     : "retrybudget: simulate: more than 8192 combinations; sweep "
-		                       "less\n",
-		      err);
+	if (count > CELLS_MAX) {
+		fputs("retrybudget: simulate: more than 8192 combinations; sweep less\n", err);
 		return EXIT_USAGE;
 	}
 	cells = calloc((size_t)count, sizeof(*cells));

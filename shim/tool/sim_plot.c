@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots of load and goodput over time, and maps of regions, drawn by gnuplot: SVG, PNG or text, as
- * the file is named. */
+/* Plots over time: of each cell what was asked, served and tried, and how much more was tried than
+ * asked, with the outages and the way back. */
 #include "tool/sim_plot.h"
 
 #include "tool/sim_gnuplot.h"
@@ -8,65 +8,103 @@
 static void write_data(const struct sim_cell *cell, int place, FILE *to)
 {
 	double per_s = (double)NS_PER_S / (double)cell->scenario.step;
+	double asked = 0, tried = 0;
 
 	fprintf(to, "$d%d << EOD\n", place);
-	for (int i = 0; i < cell->tally.step_count; i++)
-		fprintf(to, "%g %g %g %g\n", i / per_s, cell->tally.steps[i].requests * per_s,
-		        cell->tally.steps[i].served * per_s, cell->tally.steps[i].reached * per_s);
+	for (int i = 0; i < cell->tally.step_count; i++) {
+		const struct sim_step *step = &cell->tally.steps[i];
+
+		asked += step->requests;
+		tried += step->reached;
+		fprintf(to, "%g %g %g %g ", i / per_s, step->requests * per_s, step->served * per_s,
+		        step->reached * per_s);
+		if (step->requests > 0)
+			fprintf(to, "%g ", (double)step->reached / step->requests);
+		else
+			fputs("NaN ", to); /* and the line has a gap */
+		fprintf(to, "%g\n", asked > 0 ? tried / asked : 0);
+	}
 	fputs("EOD\n", to);
 }
 
-static void write_title(const char *name, FILE *to)
+static double seconds_of(int64_t ns)
 {
-	fputs("set title ", to);
-	sim_gnuplot_quoted(name, to);
-	fputs(" noenhanced\n", to);
+	return (double)ns / (double)NS_PER_S;
+}
+
+/* The outages are shaded, and the moment of the return is dashed. */
+static void write_marks(const struct sim_cell *cell, FILE *to)
+{
+	const struct sim_scenario *scenario = &cell->scenario;
+	double back = cell->result.metric[SIM_RECOVERY];
+
+	fputs("unset object\nunset arrow\n", to);
+	for (int i = 0; i < scenario->outage_count; i++) {
+		const struct sim_outage *outage = &scenario->outages[i];
+		double from = seconds_of(outage->from);
+		double until = seconds_of(lesser(outage->until, scenario->duration));
+
+		if (from >= until)
+			continue;
+		fprintf(to,
+		        "set object rectangle from %g, graph 0 to %g, graph 1 behind fillstyle "
+		        "solid noborder fillcolor rgb '#f4d9d9'\n",
+		        from, until);
+		/* What is text has no shades. */
+		fprintf(to,
+		        "set arrow from %g, graph 0 to %g, graph 1 nohead linecolor rgb "
+		        "'#f4d9d9'\nset arrow from %g, graph 0 to %g, graph 1 nohead linecolor "
+		        "rgb '#f4d9d9'\n",
+		        from, from, until, until);
+	}
+	if (back >= 0)
+		fprintf(to,
+		        "set arrow from %g, graph 0 to %g, graph 1 nohead dashtype 2 linewidth 2 "
+		        "linecolor rgb '#1b9e77'\n",
+		        seconds_of(sim_outages_end(scenario)) + back,
+		        seconds_of(sim_outages_end(scenario)) + back);
+}
+
+static void write_title(const struct sim_cell *cell, FILE *to)
+{
+	int64_t end = sim_outages_end(&cell->scenario);
+	double back = cell->result.metric[SIM_RECOVERY];
+	char more[64] = "";
+
+	if (back >= 0)
+		snprintf(more, sizeof(more), ": back %.1f s after the outage", back);
+	else if (end >= 0 && end < cell->scenario.duration)
+		snprintf(more, sizeof(more), ": never back");
+	sim_gnuplot_title(cell->name, more, to);
+}
+
+static void write_panels(const struct sim_cell *cell, int place, FILE *to)
+{
+	write_data(cell, place, to);
+	write_marks(cell, to);
+	write_title(cell, to);
+	fprintf(to,
+	        "set xrange [0:%g]\nset logscale y\nset yrange [1:10<*]\nset ylabel '/s'\n"
+	        "plot $d%d using 1:(drawn($2)) with lines title 'asked', "
+	        "$d%d using 1:(drawn($3)) with lines title 'served', "
+	        "$d%d using 1:(drawn($4)) with lines title 'attempts'\n",
+	        seconds_of(cell->scenario.duration), place, place, place);
+	fprintf(to,
+	        "unset title\nunset logscale y\nset yrange [0:%s]\n"
+	        "set ylabel 'attempts / asked'\nset xlabel 's'\n"
+	        "plot $d%d using 1:5 with linespoints pointtype 7 pointsize 0.3 title "
+	        "'in a step', $d%d using 1:6 with lines title 'so far'\nunset xlabel\n",
+	        cell->tally.reached > 0 ? "2<*" : "2", place, place);
 }
 
 void sim_plot_script(const struct sim_cell *cells, int count, const char *path, FILE *to)
 {
-	sim_gnuplot_layout(count, path, to);
-	fputs("set logscale y\nset yrange [1:*]\nset ylabel '/s'\nset key outside\n", to);
-	for (int i = 0; i < count; i++) {
-		write_data(&cells[i], i, to);
-		write_title(cells[i].name, to);
-		fprintf(to,
-		        "plot $d%d using 1:2 with lines title 'asked', $d%d using 1:3 with lines "
-		        "title 'served', $d%d using 1:4 with lines title 'attempts'\n",
-		        i, i, i);
-	}
-	fputs("unset multiplot\n", to);
-}
-
-/* Beyond the seconds that are drawn: it never comes back. */
-#define NEVER (SIM_REGION_WATCHED + 2)
-
-void sim_plot_region_script(const struct sim_region *regions, const char *const *names, int count,
-                            const char *path, FILE *to)
-{
-	sim_gnuplot_layout(count, path, to);
-	fprintf(to,
-	        "unset key\nset palette defined (0 '#1b9e77', 20 '#e6ab02', %d '#d95f02', "
-	        "%d '#4a1010', %d '#4a1010')\nset cbrange [0:%d]\n"
-	        "set cblabel 's until back'\nset xrange [-0.5:%d.5]\nset yrange [47.5:102.5]\n"
-	        "set xlabel 'length of the outage (dark: it never comes back)'\n"
-	        "set ylabel 'load'\nset format y '%%g%%%%'\nset xtics (",
-	        NEVER - 2, NEVER - 1, NEVER, NEVER, SIM_LENGTHS - 1);
-	for (int i = 0; i < SIM_LENGTHS; i++)
-		fprintf(to, "%s'%ds' %d", i ? ", " : "", (int)(regions->lengths[i] / NS_PER_S), i);
-	fputs(")\n", to);
-	for (int i = 0; i < count; i++) {
-		fprintf(to, "$r%d << EOD\n", i);
-		for (int at = 0; at < SIM_LOADS * SIM_LENGTHS; at++) {
-			double back = regions[i].recovery[at / SIM_LENGTHS][at % SIM_LENGTHS];
-
-			fprintf(to, "%d %g %g\n", at % SIM_LENGTHS,
-			        regions[i].loads[at / SIM_LENGTHS] * 100, back < 0 ? NEVER : back);
-		}
-		fputs("EOD\n", to);
-		write_title(names[i], to);
-		fprintf(to, "plot $r%d using 1:2:3 with image\n", i);
-	}
+	sim_gnuplot_layout(2 * count, path, to);
+	fputs("set key outside\nset lmargin at screen 0.12\nset rmargin at screen 0.78\n"
+	      "drawn(x) = x > 1 ? x : 1\n", /* what is less lies on the frame */
+	      to);
+	for (int i = 0; i < count; i++)
+		write_panels(&cells[i], i, to);
 	fputs("unset multiplot\n", to);
 }
 
@@ -77,16 +115,5 @@ bool sim_plot(const struct sim_cell *cells, int count, const char *path, FILE *e
 	if (!to)
 		return false;
 	sim_plot_script(cells, count, path, to);
-	return sim_gnuplot_finish(to, path, err);
-}
-
-bool sim_plot_regions(const struct sim_region *regions, const char *const *names, int count,
-                      const char *path, FILE *err)
-{
-	FILE *to = sim_gnuplot_start(path, err);
-
-	if (!to)
-		return false;
-	sim_plot_region_script(regions, names, count, path, to);
 	return sim_gnuplot_finish(to, path, err);
 }

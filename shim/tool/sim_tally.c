@@ -99,7 +99,7 @@ static double quantile(const struct sim_tally *tally, double share)
 	return -1;
 }
 
-static int64_t outages_end(const struct sim_scenario *scenario)
+int64_t sim_outages_end(const struct sim_scenario *scenario)
 {
 	int64_t end = -1;
 
@@ -149,7 +149,7 @@ static bool is_looping(const struct sim_scenario *scenario)
 
 static double recovery_of(const struct sim_tally *tally, const struct sim_scenario *scenario)
 {
-	int64_t end = outages_end(scenario), needed = greater(BACK_FOR / scenario->step, 1);
+	int64_t end = sim_outages_end(scenario), needed = greater(BACK_FOR / scenario->step, 1);
 	int64_t good = 0;
 
 	if (end < 0 || end >= scenario->duration)
@@ -186,7 +186,7 @@ void sim_tally_sum_up(const struct sim_tally *tally, const struct sim_scenario *
 	metric[SIM_AMPLIFICATION] = requests > 0 ? (double)tally->reached / requests : -1;
 	metric[SIM_PEAK] = peak_of(tally, scenario, 0, all_of);
 	metric[SIM_PEAK_AFTER] =
-	    peak_of(tally, scenario, greater(outages_end(scenario), 0), all_of);
+	    peak_of(tally, scenario, greater(sim_outages_end(scenario), 0), all_of);
 	metric[SIM_RETRY_PEAK] = peak_of(tally, scenario, 0, retries_of);
 	metric[SIM_RECOVERY] = recovery_of(tally, scenario);
 	metric[SIM_P50] = quantile(tally, 0.5);

@@ -57,6 +57,9 @@ void sim_tally_step(struct sim_tally *tally, const struct sim_scenario *scenario
 
 void sim_tally_delay(struct sim_tally *tally, int64_t delay);
 
+/* When the last outage ends, from which on the recovery is counted; -1: there is none. */
+int64_t sim_outages_end(const struct sim_scenario *scenario);
+
 void sim_tally_sum_up(const struct sim_tally *tally, const struct sim_scenario *scenario,
                       struct sim_result *result);
 

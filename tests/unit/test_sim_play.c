@@ -99,3 +99,31 @@ Test(sim_play, an_empty_variant_is_played)
 	cr_expect(holds(table, "\nbare "));
 	cr_expect(holds(table, "\nas it is "));
 }
+
+/* gnuplot gets what is swept: a line for each variant with each value of the second one. */
+Test(sim_play, a_sweep_is_plotted)
+{
+	static char copies[256];
+
+	snprintf(copies, sizeof(copies), "#!/bin/sh\n/bin/cat >%s\n", seen);
+	write_to(program, copies, strlen(copies));
+	cr_assert_eq(chmod(program, 0755), 0);
+	question.plot = "one.svg";
+	cr_assert(sim_question_sweep(&question, "clients.rate=10,20,40", stderr));
+	cr_assert(sim_question_sweep(&question, "clients.tries=1,3", stderr));
+	cr_expect_eq(answer_to(SCENARIO), 0, "%s", said);
+	cr_expect(holds(table, "\nbare rate=10/s tries=1 "));
+	cr_expect(holds(seen, "set xlabel 'clients.rate, /s'"));
+	cr_expect(holds(seen, "title 'bare tries=1'"));
+	cr_expect(holds(seen, "title 'library tries=3'"));
+	cr_expect(holds(seen, "$s3 << EOD\n10 "));
+	cr_expect_not(holds(seen, "$s4 << EOD\n"));
+}
+
+Test(sim_play, a_region_is_neither_swept_nor_json)
+{
+	question.region = true;
+	question.json = true;
+	cr_expect_eq(answer_to(SCENARIO), EXIT_USAGE);
+	cr_expect(strstr(said, "--region prints maps alone; leave --sweep, "), "%s", said);
+}
