@@ -4,7 +4,8 @@
 
 #include "tool/sim_json.h"
 #include "tool/sim_plot.h"
-#include "tool/sim_region.h"
+#include "tool/sim_plot_region.h"
+#include "tool/sim_plot_sweep.h"
 #include "tool/tool.h"
 
 #include <stdlib.h>

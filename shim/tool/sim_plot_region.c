@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps of regions. */
-#include "tool/sim_plot.h"
+#include "tool/sim_plot_region.h"
 
 #include "tool/sim_gnuplot.h"
 

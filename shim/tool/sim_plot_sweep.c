@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plots of sweeps: what the first of them changes, from left to right; a line for each variant with
  * each combination of the others. */
-#include "tool/sim_plot.h"
+#include "tool/sim_plot_sweep.h"
 
 #include "tool/sim_gnuplot.h"
 

@@ -3,6 +3,8 @@
 #include "config_fixture.h"
 #include "tool/sim_gnuplot.h"
 #include "tool/sim_plot.h"
+#include "tool/sim_plot_region.h"
+#include "tool/sim_plot_sweep.h"
 
 TestSuite(sim_plot, .init = make_folder, .fini = remove_folder);
 

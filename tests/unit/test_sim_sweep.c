@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sweeps and regions of the simulator. */
 #include "config_fixture.h"
-#include "tool/sim_plot.h"
+#include "tool/sim_plot_region.h"
 #include "tool/sim_region.h"
 #include "tool/sim_sweep.h"
 
