@@ -55,9 +55,14 @@ static bool clients_fit(const struct sim_scenario *scenario, const struct sim_cl
 
 static bool server_fits(const struct sim_scenario *scenario, int place, struct text *why)
 {
-	const struct sim_profile *profile = &scenario->servers[place].profile;
+	const struct sim_server *server = &scenario->servers[place];
+	const struct sim_profile *profile = &server->profile;
 
 	if (!is_there(scenario, "server", profile->server, why) ||
+	    !is_in_order(server->curve == SIM_CURVE_LINEAR ? 1001 : 0, server->collapse,
+	                 "collapse_curve = linear falls between the capacity of [server] and its "
+	                 "collapse; make collapse more than 1",
+	                 why) ||
 	    !is_in_order(profile->pause.base, profile->pause.cap,
 	                 "the pause of [server] is longer than its longest one; make pause_cap "
 	                 "longer than pause",

@@ -16,6 +16,11 @@
 #define STRUCT_SERVER  struct sim_server
 #define STRUCT_OUTAGE  struct sim_outage
 
+/* Of scenarios alone; beyond enum value_type. */
+#define TYPE_CURVE (TYPE_ERRNO + 1)
+
+static const char *const curves[] = { [SIM_CURVE_STEP] = "step", [SIM_CURVE_LINEAR] = "linear" };
+
 static const struct key keys[] = {
 #define KEY(section_, name_, type_, field, min_, max_, initial_, help_)                            \
 	{ .name = #name_,                                                                          \
@@ -66,6 +71,25 @@ static char *sections(struct sim_scenario *scenario, enum sim_section section, s
 	}
 }
 
+/* As value_store(). */
+static bool store(const struct key *key, void *fields, const char *value, struct text *why)
+{
+	int32_t *field = (int32_t *)(void *)((char *)fields + key->offset);
+
+	if (key->type != TYPE_CURVE)
+		return value_store(key, fields, value, why);
+	for (int32_t i = 0; i < (int32_t)(sizeof(curves) / sizeof(*curves)); i++)
+		if (strcmp(curves[i], value) == 0) {
+			*field = i;
+			return true;
+		}
+	text_string(why, key->name);
+	text_string(why, " = ");
+	text_quoted(why, value, strlen(value));
+	text_string(why, " is not one of: step | linear");
+	return false;
+}
+
 static void fill(void *fields, enum sim_section section)
 {
 	char unused[64];
@@ -74,7 +98,7 @@ static void fill(void *fields, enum sim_section section)
 	text_start(&why, unused, sizeof(unused));
 	for (size_t i = 0; i < KEY_ROWS; i++)
 		if (keys[i].section == section && keys[i].initial)
-			(void)value_store(&keys[i], fields, keys[i].initial, &why);
+			(void)store(&keys[i], fields, keys[i].initial, &why);
 }
 
 void sim_scenario_start(struct sim_scenario *scenario)
@@ -203,7 +227,7 @@ bool sim_set(struct sim_scenario *scenario, const char *section, const char *lab
 			text_string(why, ": ");
 		}
 		found = true;
-		if (!value_store(key, fields, value, why))
+		if (!store(key, fields, value, why))
 			return false;
 	}
 	if (!found) {
@@ -236,7 +260,7 @@ void sim_print_keys(bool roff, FILE *out)
 			fprintf(out, ".TP\n\\fB%s\\fR = %s\n%s.\n", key->name,
 			        key->initial ? key->initial : "\\fINAME\\fR", key->help);
 		else
-			fprintf(out, "%-10s = %-6s  ; %s\n", key->name,
+			fprintf(out, "%-14s = %-6s  ; %s\n", key->name,
 			        key->initial ? key->initial : "NAME", key->help);
 	}
 }

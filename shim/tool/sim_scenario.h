@@ -36,11 +36,17 @@ struct sim_clients {
 	int line; /* of its section in the file; 0: it stands in none */
 };
 
+/* What a server can do between its capacity and its collapse. */
+enum sim_curve {
+	SIM_CURVE_STEP,   /* all of it */
+	SIM_CURVE_LINEAR, /* less and less, down to nothing */
+};
+
 struct sim_server {
 	char name[SIM_NAME];
 	struct sim_profile profile; /* towards the one that it calls */
 	int64_t capacity, queue, latency, refusal, collapse, admission;
-	int32_t lock;
+	int32_t lock, curve; /* enum sim_curve */
 	int line;
 };
 

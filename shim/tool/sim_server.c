@@ -77,15 +77,30 @@ static bool admits(struct sim_server_state *state, const struct sim_server *serv
 	       admission_take(&state->admission, &rule, 0, SIM_BEGINNING + now);
 }
 
+/* What it can do falls to nothing from its capacity to its collapse: so much longer a try takes. No
+ * nearer to that than by one a second, where a try takes `collapse` - 1 seconds. */
+static int64_t stretched(const struct sim_server *server, int64_t length, int64_t load)
+{
+	int64_t most = server->capacity * server->collapse / 1000;
+	int64_t left = greater(most - load * MT_PER_TOKEN, MT_PER_TOKEN);
+
+	if (left >= most - server->capacity)
+		return length;
+	return (int64_t)((double)length * (double)(most - server->capacity) / (double)left);
+}
+
 static struct sim_answer work(struct sim_server_state *state, const struct sim_server *server,
-                              int64_t slows, int64_t timeout, int64_t now)
+                              int64_t slows, int64_t load, int64_t timeout, int64_t now)
 {
 	int64_t length = MT_PER_TOKEN * NS_PER_S / server->capacity;
 	int64_t waiting = greater(state->busy_until - now, 0), end;
 
 	if (waiting / length >= server->queue)
 		return refuse(state, server, FAILURE_REFUSED, now);
-	take_in(state, length * slows / 1000, now);
+	length = length * slows / 1000;
+	if (server->curve == SIM_CURVE_LINEAR)
+		length = stretched(server, length, load);
+	take_in(state, length, now);
 	end = state->busy_until + server->latency;
 	if (end - now > timeout)
 		return (struct sim_answer) { now + timeout, FAILURE_TIMEOUT };
@@ -119,7 +134,7 @@ struct sim_answer sim_server_take(struct sim_server_state *state,
 	if (server->collapse > 0 &&
 	    load * MT_PER_TOKEN > server->capacity * server->collapse / 1000)
 		return refuse(state, server, FAILURE_REFUSED, now);
-	return work(state, server, slows, timeout, now);
+	return work(state, server, slows, load, timeout, now);
 }
 
 int64_t sim_server_way(const struct sim_server *server, uint64_t *random)

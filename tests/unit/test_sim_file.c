@@ -113,6 +113,11 @@ Test(sim_file, mistakes)
 		  ":5: 'queue' stands already in line 4; keep one of them" },
 		{ LEAST "[variant a]\nfloor = 1/s\npolicy.floor = 2/s\n",
 		  ":6: 'policy.floor' stands already in line 5; keep" },
+		{ LEAST "collapse_curve = round\n",
+		  ":4: collapse_curve: collapse_curve = 'round' is not one of: step | linear" },
+		{ "[clients]\n[server]\ncollapse = 1\ncollapse_curve = linear\n",
+		  ":2: collapse_curve = linear falls between the capacity of [server] and its "
+		  "collapse; make collapse more than 1" },
 		{ LEAST "[outage] from = 5s\n",
 		  ":4: what stands behind the name of a section is not read; give it a line of" },
 		{ LEAST "[variant \x1b[2J]\n", ":4: a line has no control characters but tabs" },

@@ -133,6 +133,51 @@ Test(sim_run, a_slow_server_bears_its_part)
 	cr_expect_not(served(&state, 2100, 100000), "two in a second");
 }
 
+/* Answers in the second half of twenty seconds of a load, in hundredths of the capacity. */
+static int answered_at(const char *text, int load)
+{
+	struct sim_server_state state = { 0 };
+	int good = 0;
+
+	read_server(text);
+	for (int i = 0; i < load * 20; i++)
+		good += served(&state, i * INT64_C(1000) / load, 100000) && i >= load * 10;
+	return good / 10;
+}
+
+/* What it answers in a second of a hundred that it could. */
+Test(sim_run, a_curve_falls_from_the_capacity_to_the_collapse)
+{
+#define CURVE "[clients]\n[server]\ncapacity = 100/s\nqueue = 10\ncollapse = 3\n"
+	static const char linear[] = CURVE "collapse_curve = linear\n";
+	static const char step[] = CURVE "collapse_curve = step\n";
+
+	cr_expect_eq(answered_at(step, 290), answered_at(CURVE, 290), "the default");
+	cr_expect_geq(answered_at(step, 290), 95);
+	cr_expect_geq(answered_at(linear, 90), 85);
+	cr_expect_geq(answered_at(linear, 100), 95);
+	cr_expect_float_eq(answered_at(linear, 150), 75, 8, "%d", answered_at(linear, 150));
+	cr_expect_float_eq(answered_at(linear, 200), 50, 8, "%d", answered_at(linear, 200));
+	cr_expect_float_eq(answered_at(linear, 250), 25, 8, "%d", answered_at(linear, 250));
+	cr_expect_leq(answered_at(linear, 290), 12, "%d", answered_at(linear, 290));
+	cr_expect_eq(answered_at(linear, 400), answered_at(step, 400), "beyond it");
+	cr_expect_eq(answered_at(linear, 400), 0, "%d", answered_at(linear, 400));
+}
+
+/* Who has answered little answers all when the load has gone. */
+Test(sim_run, a_curve_leads_back)
+{
+	struct sim_server_state state = { 0 };
+	int good = 0;
+
+	read_server(CURVE "collapse_curve = linear\n");
+	for (int i = 0; i < 2990; i++)
+		(void)served(&state, i * 1000 / 299, 100000);
+	for (int i = 0; i < 100; i++)
+		good += served(&state, 20000 + i * 20, 1000);
+	cr_expect_eq(good, 100, "%d", good);
+}
+
 #define BLIP                                                                                       \
 	"[scenario]\nduration = 60s\n[clients]\nrate = 95/s\nprocesses = 4\n"                      \
 	"[server]\ncapacity = 100/s\n[outage]\nfrom = 10s\nuntil = 20s\nhangs = 100%\n"
