@@ -268,7 +268,7 @@ static void try_expectations(struct reader *reader)
 
 bool sim_file_read(struct sim_file *file, const char *path, FILE *err)
 {
-	static _Thread_local struct sim_sections seen; /* too large for a stack */
+	static struct sim_sections seen; /* too large for a stack; files are read by one thread */
 	struct reader reader = { .file = file, .seen = &seen, .path = path, .err = err };
 	char message[256];
 	struct text why;
