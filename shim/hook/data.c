@@ -4,6 +4,7 @@
  * connections in the middle of a reply. */
 #include "hook/data.h"
 
+#include "conn/passed.h"
 #include "conn/settle.h"
 #include "hook/datagram_calls.h"
 #include "hook/hook.h"
@@ -40,8 +41,12 @@ static inline ssize_t recvmsg_by(ssize_t (*next)(int, struct msghdr *, int), int
 	unsigned int watched = socket_watched(fd);
 	ssize_t result;
 
-	if (likely(!(watched & WATCH_READ)))
-		return next(fd, message, flags);
+	if (likely(!(watched & WATCH_READ))) {
+		result = next(fd, message, flags);
+		if (result > 0 && message->msg_controllen)
+			passed_look(message);
+		return result;
+	}
 	if (IS_TIMED(watched))
 		return recvmsg_timed(next, fd, message, flags);
 	result = next(fd, message, flags);

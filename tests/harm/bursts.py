@@ -39,6 +39,8 @@ def services():
         "perconn": (serve("perconn", "-t 1"), {}),
         "python": (["/usr/bin/python3", "{H}/hosts/service.py", str(PORT), str(LIVE), str(DEAD)], {}),
         "node": (["node", "{H}/hosts/service.js", str(PORT), str(LIVE), str(DEAD)], {"needs": ["node"]}),
+        "node-cluster": (["node", "{H}/hosts/service.js", str(PORT), str(LIVE), str(DEAD), "cluster"],
+                         {"needs": ["node"]}),
     }
     for name, kept in (("nginx", ""), ("nginx-kept", "keepalive 8;")):
         hosts[name] = (["nginx", "-c", "{T}/nginx.conf", "-p", "{T}"],

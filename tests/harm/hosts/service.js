@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A service in Node: service.js PORT LIVE DEAD (relays, 3 tries) or service.js PORT storm DEAD
 // (answers itself, and connects again to DEAD whenever the connection ended, without a pause).
+// service.js PORT LIVE DEAD cluster: relays in two workers, to which their master passes connections.
 'use strict';
 const http = require('http');
 const net = require('net');
 
-const [port, live, dead] = process.argv.slice(2);
+const cluster = require('cluster');
+
+const [port, live, dead, manner] = process.argv.slice(2);
 
 function relay(path, reply, left) {
   const upstream = path.startsWith('/d') ? dead : live;
@@ -25,11 +28,22 @@ function relay(path, reply, left) {
   }).on('error', fail);
 }
 
-http.createServer((request, reply) => {
+function serve() {
+  http.createServer(answer).listen(Number(port), '127.0.0.1', 1000);
+}
+
+function answer(request, reply) {
   if (live !== 'storm') { relay(request.url, reply, 3); return; }
   reply.setHeader('Content-Length', request.url.length);
   reply.end(request.url);
-}).listen(Number(port), '127.0.0.1', 1000);
+}
+
+if (manner === 'cluster' && cluster.isPrimary) {
+  cluster.fork();
+  cluster.fork();
+} else {
+  serve();
+}
 
 function storm() {
   const socket = net.connect(Number(dead), '127.0.0.1');
