@@ -42,6 +42,7 @@ struct attempt {
 	bool permit;       /* of a half-open breaker */
 	bool repeats;      /* the very datagram, or question, that is unanswered */
 	bool unclear;      /* a retry that goes free within the allowance */
+	bool asked;        /* within what its thread is asked for: that is its allowance */
 	bool lineage;      /* a repeat of what another process did: the first of its own */
 	bool over_rate;    /* refused by the policy's rate alone */
 	bool demanded;     /* somebody had asked the program for something (dest/demand.h) */

@@ -176,10 +176,11 @@ static enum workload workload_of(const struct attempt *try, bool mixed)
 /* Of a thread that serves several connections at a time: whose request its attempt is for cannot be
  * told, but how many it makes there for what it is asked. A loop beside that work has no part in
  * it: it made next to none while its server answered. */
-static bool is_of_what_is_asked(const struct attempt *try, bool stuck)
+static bool is_asked(const struct attempt *try, bool stuck)
 {
-	return !stuck && allowance_is_asked(&try->account.budget->allowance,
-	                                    demand_served(try->began), try->began);
+	return demand_serves_many() && !stuck &&
+	       allowance_is_asked(&try->account.budget->allowance, demand_served(try->began),
+	                          try->began);
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */
@@ -192,7 +193,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	bool stuck = tries_loop(slot, refused_since(&try->account, try->began));
 	/* Who was throttled in an outage is on his way back as long as there is one. */
 	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
-	bool mixed, polls, waits, asked;
+	bool mixed, polls, waits;
 
 	evidence->same = try->repeats;
 	failures_claim(destination, thread_id(), !stuck, policy->horizon, try->began,
@@ -201,8 +202,11 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	attempt_tell_claim(try);
 	mixed = is_mixed(try, returns);
 	try->workload = workload_of(try, mixed);
-	asked = demand_is_new(slot, try->claimed.number > 0 ? try->claimed.at : failed_at);
-	try->demanded = demand_serves_many() ? is_of_what_is_asked(try, stuck) : asked;
+	try->demanded =
+	    demand_is_new(slot, try->claimed.number > 0 ? try->claimed.at : failed_at) &&
+	    !demand_serves_many();
+	try->asked = is_asked(try, stuck);
+	evidence->asked = try->asked;
 	evidence->demand = try->demanded && !profile_has_no_excuse(destination, try->began);
 	evidence->sweep = is_sweep(try, hit) || tries_sweep(slot, policy->horizon, try->began);
 	evidence->other_work = try->claimed.passed;
@@ -238,7 +242,7 @@ static __attribute__((noinline)) void judge(struct attempt *try, uint32_t slot,
 	    try->rule->says == KIND_UNCLEAR &&
 	    (try->claimed.number > 0 || evidence.denied || evidence.mixed || evidence.same_command);
 	try->trial.retry = try->unclear || try->rule->says == KIND_REPEAT ||
-	                   (try->rule->says == KIND_UNCLEAR &&
+	                   (try->rule->says == KIND_UNCLEAR && !try->asked &&
 	                    !budget_unclear(&try->account, try->workload, try->began));
 }
 

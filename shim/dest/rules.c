@@ -22,6 +22,7 @@ APPLIES(sweep)
 APPLIES(other_work)
 APPLIES(denied)
 APPLIES(mixed)
+APPLIES(asked)
 APPLIES(invited)
 APPLIES(kept)
 APPLIES(again)
@@ -58,6 +59,8 @@ const struct rule rules[] = {
 	  "a repeat, but this thread was refused twice, and the destination answers" },
 	{ "mixed", KIND_UNCLEAR, is_mixed,
 	  "a repeat, or what else this thread has there, where nearly all new work is answered" },
+	{ "asked", KIND_UNCLEAR, is_asked,
+	  "this thread serves several at a time, and is asked for as much as before the failure" },
 	{ "again", KIND_REPEAT, is_again,
 	  "this program tries its requests again, and one that failed is unanswered" },
 	{ "loop", KIND_REPEAT, is_loop, "this thread failed there and has done nothing else" },

@@ -28,6 +28,7 @@ struct evidence {
 	bool other_work; /* here failures were mostly followed by other requests */
 	bool denied;     /* again or loop, whose last two tries here were refused by us */
 	bool mixed;      /* again or loop, of a thread with other work there, which is answered */
+	bool asked;      /* this thread serves several, and makes no more there than they ask for */
 	bool invited;    /* it has waited for as long as the server asked for */
 	bool kept;       /* on a kept connection, to a destination that mostly answers */
 	bool again;      /* here failures were mostly followed by the same requests */

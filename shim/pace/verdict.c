@@ -31,9 +31,10 @@ enum verdict verdict_take(struct attempt *try, int64_t cost, int64_t now)
 		return REFUSED;
 	try->permit = try->trial.probe = breaker == BREAKER_PROBE;
 	if (try->trial.retry)
-		verdict = try->unclear && budget_unclear(account, try->workload, now)
-		              ? budget_admit_free(account, now)
-		              : budget_verdict(account, cost, now);
+		verdict =
+		    try->unclear && (try->asked || budget_unclear(account, try->workload, now))
+			? budget_admit_free(account, now)
+			: budget_verdict(account, cost, now);
 	if (try->permit)
 		return verdict == REFUSED ? ADMITTED_PROBE : verdict;
 	try->over_rate = verdict != REFUSED && !budget_keeps_rate(account, now);
