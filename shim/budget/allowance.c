@@ -35,10 +35,9 @@
 #define CHANCE             6
 #define RUN_BOUNDED        60
 
-/* Thousandths; and slices, a second each, in which one attempt goes whatever the share is: on kept
- * connections a server that answers has next to none. */
-#define WHOLE       1000
-#define ASKED_AFTER 3
+/* Slices, a second each, of which one has an attempt: with kept connections there are next to none
+ * as long as the server answers. */
+#define ONE_IN 3
 
 /* A port waits so long (TIME_WAIT) until it may be used again towards the same peer. */
 #define PORT_WAITS (60 * NS_PER_S)
@@ -60,12 +59,14 @@ void allowance_answered(struct allowance *allowance, int64_t now)
 		STORE(allowance->started, 0);
 	if (LOAD(allowance->watching) == 0)
 		return;
+	if (LOAD(allowance->before) == 0)
+		STORE(allowance->before, 1);
 	slices_count(&allowance->answers, now);
 	if (age(&allowance->failed_at, now) > ALLOWANCE_WINDOW)
 		STORE(allowance->watching, 0);
 }
 
-void allowance_answered_at(struct allowance *allowance, int64_t began)
+void allowance_note_answer(struct allowance *allowance, int64_t began)
 {
 	if (LOAD(allowance->answered_at) <= began)
 		STORE(allowance->answered_at, began + 1);
@@ -99,16 +100,13 @@ static int64_t in_a_second(const struct slices *slices, int64_t now)
 	               slices_sum(slices, ALLOWANCE_WINDOW, 1, 1, now));
 }
 
-void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t served,
-                               int64_t now)
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now)
 {
 	int64_t before, known;
 
 	if (!is_first(allowance, now))
 		return;
-	STORE(allowance->share, answered > 0 && served > 0
-	                            ? in_a_second(&allowance->tries, now) * WHOLE / served
-	                            : 0);
+	STORE(allowance->before, answered > 0 ? 1 + in_a_second(&allowance->tries, now) : 0);
 	before = slices_within(&allowance->tries, ALLOWANCE_WINDOW, now);
 	if (answered > 0 && before > ALLOWANCE_START)
 		STORE(allowance->answered_at, now);
@@ -217,17 +215,15 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now)
 	                    known * OVER_USUAL;
 }
 
-bool allowance_is_asked(const struct allowance *allowance, int64_t served, int64_t now)
+bool allowance_is_as_before(const struct allowance *allowance, int64_t now)
 {
-	int64_t share = LOAD(allowance->share);
+	int64_t before = lesser(LOAD(allowance->before) - 1, SLICE_COUNT_MAX);
 
-	if (share <= 0 || served <= 0)
+	if (before < 0)
 		return false;
-	share = lesser(share, SLICE_COUNT_MAX);
-	served = lesser(served, SLICE_COUNT_MAX / 100);
-	return (slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now) + 1) * WHOLE * 10 <=
-	           share * served * OVER_USUAL ||
-	       slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, ASKED_AFTER - 1, now) == 0;
+	return (slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, 0, now) + 1) * 10 <=
+	           before * OVER_USUAL ||
+	       slices_sum(&allowance->tries, ALLOWANCE_WINDOW, 0, ONE_IN - 1, now) == 0;
 }
 
 /* Failures in a row that may be chance, by what was answered before them. */

@@ -28,7 +28,7 @@ struct allowance {
 	cell64 started;        /* went on the start since the last success */
 	cell64 usual;          /* attempts in the last ten seconds without a failure */
 	cell64 usual_at;       /* when that was */
-	cell64 share; /* attempts for a thousand requests served, then; 0 = none is known */
+	cell64 before;         /* in a second then, and one; 0 = nothing was ever answered */
 };
 
 /* An attempt goes. */
@@ -38,14 +38,12 @@ static inline void allowance_tried(struct allowance *allowance, int64_t now)
 }
 
 /* Said before a failure is: how many were answered, ever. While nothing fails nobody counts them
- * here, and where it is not known what is usual they tell how much is answered. served: requests
- * that the program itself is asked in a second. */
-void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t served,
-                               int64_t now);
+ * here, and where it is not known what is usual they tell how much is answered. */
+void allowance_answered_before(struct allowance *allowance, int64_t answered, int64_t now);
 
 /* Said before a failure on a connection that had been answered once: an attempt of that moment was,
  * and while nothing failed nobody has counted it. */
-void allowance_answered_at(struct allowance *allowance, int64_t began);
+void allowance_note_answer(struct allowance *allowance, int64_t began);
 
 /* An attempt succeeded, or failed; the one that failed had begun then. */
 void allowance_answered(struct allowance *allowance, int64_t now);
@@ -72,9 +70,9 @@ bool allowance_take(struct allowance *allowance, enum workload workload, int64_t
  * failed. */
 bool allowance_is_usual(const struct allowance *allowance, int64_t now);
 
-/* True if one more attempt is no more than the program makes there for what it is asked, or there
- * was none for three seconds. served: as above, now. */
-bool allowance_is_asked(const struct allowance *allowance, int64_t served, int64_t now);
+/* True if one more attempt is no more than were made there in a second when the destination failed,
+ * or there was none for three seconds: as much as a program that is asked by others may ask for. */
+bool allowance_is_as_before(const struct allowance *allowance, int64_t now);
 
 /* True while the destination answers: a success within the last second, and at most six failures
  * since. */
@@ -96,7 +94,7 @@ static inline bool allowance_has_worked(const struct allowance *allowance)
 {
 	int64_t failed = LOAD(allowance->failed);
 
-	return LOAD(allowance->answered_at) > 0 && failed >= 0 && failed <= ALLOWANCE_FEW;
+	return LOAD(allowance->before) > 0 && failed >= 0 && failed <= ALLOWANCE_FEW;
 }
 
 /* True if a success stands within the window. */

@@ -96,6 +96,15 @@ enum verdict budget_admit(const struct account *account, int64_t cost, int64_t n
 	return verdict;
 }
 
+bool budget_has_rested(const struct account *account, int64_t now)
+{
+	const struct budget *budget = account->budget;
+
+	return allowance_has_worked(&budget->allowance) && ramp_is_idle(&budget->ramp, now) &&
+	       LOAD(budget->due_at) <= now && budget_retry_after_wait(account, now) <= 0 &&
+	       !budget_is_barred(account) && !account->policy->leased;
+}
+
 /* True if nobody has asked for this destination for as long as `floor` needs to earn a token, less
  * a tenth: timers are late, and a poller's cycle of five seconds is one of 4.9 now and then. */
 static bool is_rare(const struct account *account, int64_t now)

@@ -80,6 +80,10 @@ static inline int64_t budget_moment(int64_t now)
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 
+/* True if what failed last says little: it has answered, failed a few times at most since, and
+ * nobody was refused for it, or waits. */
+bool budget_has_rested(const struct account *account, int64_t now);
+
 /* True if nothing has failed lately, nor was refused, and nobody is on his way back from an outage:
  * what comes now has nothing to do with a failure. */
 static inline bool budget_is_quiet(const struct account *account, int64_t now)
@@ -92,9 +96,8 @@ static inline bool budget_is_quiet(const struct account *account, int64_t now)
 	/* In a long outage the last failure, of a probe, is old when its end comes. But of a burst
 	 * that was answered some may fail last, as what times out does, and say nothing of the next
 	 * burst. */
-	return failed_at < now - BUDGET_QUIET &&
-	       (LOAD(budget->streak) <= 0 || allowance_has_worked(&budget->allowance)) &&
-	       !ramp_is_on(&budget->ramp, now);
+	return failed_at < now - BUDGET_QUIET && !ramp_is_on(&budget->ramp, now) &&
+	       (LOAD(budget->streak) <= 0 || budget_has_rested(account, now));
 }
 
 /* The slow half of budget_first_try(): tells the strategy. The bucket need hear of first tries only

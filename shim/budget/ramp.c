@@ -240,6 +240,11 @@ bool ramp_lasts(const struct ramp *ramp, int64_t now)
 	return !is_over(LOAD(ramp->step), now);
 }
 
+bool ramp_is_idle(const struct ramp *ramp, int64_t now)
+{
+	return !is_waiting(LOAD(ramp->step)) && !ramp_is_on(ramp, now);
+}
+
 bool ramp_is_wanted(const struct ramp *ramp, int64_t now)
 {
 	return LOAD(ramp->step) == BROKEN_OFF || ramp_is_on(ramp, now);

@@ -55,6 +55,9 @@ void ramp_failed(struct ramp *ramp);
 /* True while the ramp is on, or is to begin anew with the next success. Reads only. */
 bool ramp_is_wanted(const struct ramp *ramp, int64_t now);
 
+/* True if nobody was throttled in this streak, nor is on his way back from one. Reads only. */
+bool ramp_is_idle(const struct ramp *ramp, int64_t now);
+
 /* The slow half of ramp_is_on(). */
 bool ramp_lasts(const struct ramp *ramp, int64_t now);
 

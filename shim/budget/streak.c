@@ -48,11 +48,9 @@ int64_t budget_failure(const struct account *account, bool retry, int64_t began,
 	return streak;
 }
 
-void budget_answered_before(const struct account *account, int64_t answered, int64_t served,
-                            int64_t now)
+void budget_answered_before(const struct account *account, int64_t answered, int64_t now)
 {
-	allowance_answered_before(&account->budget->allowance, answered, served,
-	                          budget_moment(now));
+	allowance_answered_before(&account->budget->allowance, answered, budget_moment(now));
 }
 
 void budget_failed_before(const struct account *account, int64_t at, int64_t now)

@@ -17,10 +17,8 @@
 int64_t budget_failure(const struct account *account, bool retry, int64_t began, int64_t now,
                        uint64_t *random);
 
-/* Said before a failure is counted: how many attempts were answered there, ever, and how many
- * requests the program itself is asked in a second. */
-void budget_answered_before(const struct account *account, int64_t answered, int64_t served,
-                            int64_t now);
+/* Said before a failure is counted: how many attempts were answered there, ever. */
+void budget_answered_before(const struct account *account, int64_t answered, int64_t now);
 
 /* The failure that was counted now (the same `now`) came about at `at` and was seen only now, as
  * that of a datagram is by the one that repeats it: the gate counts from then. */

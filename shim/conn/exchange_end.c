@@ -250,6 +250,7 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
                         enum failure failure, int err)
 {
 	unsigned int traits = LOAD(entry->traits);
+	enum idle kept = IDLE_NOT;
 	struct trial trial;
 	bool connecting, idle;
 
@@ -263,13 +264,15 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 	 * where the reset came before any acknowledgement; unless it had long been idle. Then what
 	 * was written may also have been a goodbye, of which the peer makes no words: MySQL's
 	 * COM_QUIT, PostgreSQL's Terminate, an end of TLS. */
+	if (traits & TRAIT_SERVED && state != SOCKET_ANSWERED)
+		kept = tcp_info_idle(fd, err, traits & TRAIT_HTTP);
+	if (kept == IDLE_GOODBYE)
+		socket_mark(entry, TRAIT_FINISHED);
 	idle = traits & TRAIT_TIMED_OUT ||
 	       (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
 	       (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
 	       (failure == FAILURE_DROPPED && data_connection_is_over(fd, entry)) ||
-	       (traits & TRAIT_SERVED &&
-	        (state == SOCKET_ANSWERED ||
-	         tcp_info_was_idle(fd, err == ECONNRESET, traits & TRAIT_HTTP)));
+	       (traits & TRAIT_SERVED && state == SOCKET_ANSWERED) || kept != IDLE_NOT;
 	if (greeting_was_in_vain(entry))
 		idle = false;
 	if (idle || tcp_info_is_own(fd)) {

@@ -135,7 +135,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	STORE(entry->fingerprint, fingerprint);
 	same = claimed.number && claimed.fingerprint == fingerprint;
 	if (traits & TRAIT_DEMANDED && claimed.fingerprint)
-		profile_excused(trial.destination, !same, LOAD(entry->began));
+		profile_excused(trial.destination, !same, monotonic());
 	if (same) {
 		is_again(entry, trial.destination, &claimed);
 		return;

@@ -174,13 +174,12 @@ static enum workload workload_of(const struct attempt *try, bool mixed)
 }
 
 /* Of a thread that serves several connections at a time: whose request its attempt is for cannot be
- * told, but how many it makes there for what it is asked. A loop beside that work has no part in
- * it: it made next to none while its server answered. */
+ * told, but how many it made there while the destination answered. A loop beside that work, which
+ * then had a connection for long, has next to no part in it. */
 static bool is_asked(const struct attempt *try, bool stuck)
 {
-	return demand_serves_many() && !stuck &&
-	       allowance_is_asked(&try->account.budget->allowance, demand_served(try->began),
-	                          try->began);
+	return demand_serves_many() && !stuck && demand_served(try->began) > 0 &&
+	       allowance_is_as_before(&try->account.budget->allowance, try->began);
 }
 
 /* Whether its request repeats one is seen only when that is sent (conn/feedback.h). */

@@ -6,7 +6,6 @@
 
 #include "config/current.h"
 #include "dest/answer_time.h"
-#include "dest/demand.h"
 #include "dest/failures.h"
 #include "dest/lineage.h"
 #include "dest/profile.h"
@@ -140,9 +139,8 @@ void outcome_failure(const struct trial *trial, enum failure failure, int err, i
 	tries_ended(destination_slot(destination), false);
 	drawn = LOAD(account.budget->drawn_at);
 	if (trial->served)
-		allowance_answered_at(&account.budget->allowance, began);
-	budget_answered_before(&account, LOAD(destination->tally.successes), demand_served(now),
-	                       now);
+		allowance_note_answer(&account.budget->allowance, began);
+	budget_answered_before(&account, LOAD(destination->tally.successes), now);
 	budget_failure(&account, trial->retry, began, now, thread_random());
 	if (LOAD(account.budget->drawn_at) != drawn)
 		count_delay(shim_tally, destination, LOAD(account.budget->last_delay));

@@ -34,20 +34,40 @@ int64_t tcp_info_answered_in(const struct tcp_info *info)
 	return info->tcpi_bytes_sent && sent >= heard ? (int64_t)(sent - heard) * NS_PER_MS : -1;
 }
 
-bool tcp_info_was_idle(int fd, bool reset, bool asks)
+/* How much older the one moment is than the other, in ms; both are told as ages. */
+static int64_t older_by(uint32_t one, uint32_t other)
+{
+	return (int64_t)one - other;
+}
+
+bool tcp_info_says_goodbye(const struct tcp_info *info)
+{
+	return info->tcpi_bytes_sent &&
+	       older_by(info->tcpi_last_data_recv, info->tcpi_last_data_sent) >= TCP_INFO_IDLE_MS &&
+	       older_by(info->tcpi_last_data_sent, info->tcpi_last_ack_recv) < TCP_INFO_IDLE_MS;
+}
+
+/* Nothing of it was taken, and it was not repeated: an age is that of the repetition, then. */
+static bool was_forgotten(const struct tcp_info *info)
+{
+	return info->tcpi_retransmits == 0 &&
+	       older_by(info->tcpi_last_ack_recv, info->tcpi_last_data_sent) >= TCP_INFO_IDLE_MS;
+}
+
+enum idle tcp_info_idle(int fd, int err, bool asks)
 {
 	struct tcp_info info;
 	int saved = errno;
 	bool known = tcp_info(fd, &info);
-	int64_t idle = (int64_t)info.tcpi_last_data_recv - info.tcpi_last_data_sent;
-	bool was_long = info.tcpi_bytes_sent && idle * NS_PER_MS >= TCP_INFO_IDLE;
 
 	errno = saved;
 	if (!known)
-		return false;
+		return IDLE_NOT;
 	if (tcp_info_has_taken(&info))
-		return was_long && !reset && !asks;
-	return was_long || !reset;
+		return (err == 0 || err == ECONNRESET) && !asks && tcp_info_says_goodbye(&info)
+		           ? IDLE_GOODBYE
+		           : IDLE_NOT;
+	return err != ECONNRESET || was_forgotten(&info) ? IDLE_CLOSED : IDLE_NOT;
 }
 
 bool tcp_info_waited(int fd, const struct socket_entry *entry)

@@ -15,8 +15,9 @@
  * such ends leave no error behind. */
 #define TCP_INFO_LONG_WAIT NS_PER_S
 
-/* A connection is idle once nothing came for so long (ns) before something was sent. */
-#define TCP_INFO_IDLE NS_PER_S
+/* A connection is idle once nothing has come for so long (ms), and an end that comes so soon after
+ * a message is its answer. */
+#define TCP_INFO_IDLE_MS 1000
 
 /* Of tcpi_state, which only the kernel's own headers name. */
 enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
@@ -39,12 +40,21 @@ bool tcp_info_waited(int fd, const struct socket_entry *entry);
  * was about another. One system call. */
 bool tcp_info_goes_on(int fd);
 
-/* True if the connection, which has ended, was idle when the program wrote last: the peer has not
- * acknowledged that, and so had closed before; or nothing came for a second before it. Then
- * something between the two may have forgotten the connection, as a NAT does (reset); or what was
- * written may have been a goodbye, whose only answer is the end, unless it is known to ask for more
- * (asks). One system call. */
-bool tcp_info_was_idle(int fd, bool reset, bool asks);
+/* True if what was sent last may have been a goodbye, whose only answer is the end: nothing came
+ * for a second before it, and the end at once. Of a connection that has ended, and whose peer has
+ * taken all. */
+bool tcp_info_says_goodbye(const struct tcp_info *info);
+
+enum idle {
+	IDLE_NOT,    /* a message was under way */
+	IDLE_CLOSED, /* the peer had closed before the last message came; or something between the
+	              * two, as a NAT, had forgotten the connection meanwhile */
+	IDLE_GOODBYE /* that message was one */
+};
+
+/* How idle a connection was, on which the peer has answered, when it ended by this error (0: in
+ * order). asks: the last message is known to ask for something. One system call. */
+enum idle tcp_info_idle(int fd, int err, bool asks);
 
 /* ns that the first answer on a connection took, which has just come; -1 = nobody knows. A system
  * call where it is older than a second. */

@@ -95,6 +95,12 @@ static bool is_one_way_carrier(const struct tcp_info *info, unsigned int traits,
 	return alone * NS_PER_MS >= account.policy->min_life;
 }
 
+/* The server has reset what came behind the goodbye, as the end of a TLS session does. */
+static bool was_goodbye(const struct tcp_info *info, unsigned int traits)
+{
+	return !(traits & TRAIT_HTTP) && tcp_info_says_goodbye(info);
+}
+
 /* A carrier, of whose bytes nobody knows what they are, but that no reply was among them: it was
  * closed inside the handshake, or waiting for a reply. */
 static enum failure read_carrier(int fd, const struct tcp_info *info, unsigned int traits,
@@ -105,7 +111,7 @@ static enum failure read_carrier(int fd, const struct tcp_info *info, unsigned i
 	if (kept && !tcp_info_has_taken(info))
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_)
-		return FAILURE_RESET;
+		return kept && was_goodbye(info, traits) ? FAILURE_NONE : FAILURE_RESET;
 	if (info->tcpi_state == TCP_CLOSE_WAIT_)
 		return kept ? FAILURE_NONE : FAILURE_DROPPED;
 	return info->tcpi_state == TCP_ESTABLISHED_ && !is_frames(traits) &&
@@ -143,7 +149,7 @@ static enum failure read_kept(int fd, const struct tcp_info *info, enum socket_s
 	if (state != SOCKET_ASKED || traits & TRAIT_FINISHED || !tcp_info_has_taken(info))
 		return FAILURE_NONE;
 	if (info->tcpi_state == TCP_CLOSE_)
-		return FAILURE_RESET;
+		return was_goodbye(info, traits) ? FAILURE_NONE : FAILURE_RESET;
 	if (info->tcpi_last_data_recv < info->tcpi_last_data_sent)
 		return FAILURE_NONE; /* a reply came, unseen */
 	/* Nobody has read that end: what went out last was its end. */

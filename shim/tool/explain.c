@@ -48,6 +48,7 @@ static const struct remedy {
 	{ "again", "an answer; or requests that differ from the one that failed" },
 	{ "loop", "an answer; a request to this program, or another destination, in between" },
 	{ "denied", "an answer; it is taken for a repeat only beyond what is answered here" },
+	{ "asked", "an answer; it is taken for a repeat only beyond what was usual here" },
 	{ "mixed", "an answer; it is taken for a repeat only beyond what is answered here" },
 	{ "other-work", "an answer; it is taken for a repeat only beyond what is answered here" },
 	{ "unclear", "an answer; it is taken for a repeat only beyond what is answered here" },

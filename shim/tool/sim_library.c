@@ -240,7 +240,7 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy, str
 		return;
 	}
 	unit->last_failure = failure;
-	budget_answered_before(&account, unit->good, 0, now);
+	budget_answered_before(&account, unit->good, now);
 	budget_failure(&account, try->retry, try->began, now, random);
 	breaker_failed(&unit->budget.breaker, breaker, try->permit, now, random);
 }

@@ -204,21 +204,48 @@ Test(budget, hostile_cells_stay_in_range)
 }
 
 /* Of sixty at once three are given up last; twelve seconds later the next sixty come. */
+static void fail_last(int times, int64_t now)
+{
+	world_start(&world, 1);
+	for (int i = 0; i < 60; i++)
+		budget_first_try(account, now);
+	budget_answered_before(account, 57, now);
+	for (int i = 0; i < times; i++)
+		budget_failure(account, false, now, now, &world.random);
+}
+
 Test(budget, what_failed_last_says_little_of_one_that_answered)
 {
 	int64_t now = START_OF_TIME;
 
-	world_start(&world, 1);
 	for (int failed = 1; failed <= ALLOWANCE_FEW; failed++) {
-		budget_failure(account, failed > 1, now, now, &world.random);
-		cr_expect_not(budget_is_quiet(account, now + SECONDS(12)), "it never answered");
-	}
-	budget_success(account, now);
-	for (int failed = 1; failed <= ALLOWANCE_FEW; failed++) {
-		budget_failure(account, failed > 1, now, now, &world.random);
+		fail_last(failed, now);
 		cr_expect_not(budget_is_quiet(account, now + SECONDS(9)));
 		cr_expect(budget_is_quiet(account, now + SECONDS(11)), "%d", failed);
 	}
-	budget_failure(account, true, now, now, &world.random);
+	fail_last(ALLOWANCE_FEW + 1, now);
 	cr_expect_not(budget_is_quiet(account, now + SECONDS(12)), "it is away");
+	world_start(&world, 1);
+	for (int i = 0; i < 8; i++)
+		budget_first_try(account, now);
+	budget_answered_before(account, 0, now);
+	budget_failure(account, false, now, now, &world.random);
+	cr_expect_not(budget_is_quiet(account, now + SECONDS(12)), "it never answered");
+}
+
+/* Hundreds that a failure threw out wait for their turn, or for the time that the server said. */
+Test(budget, who_was_refused_finds_no_quiet)
+{
+	int64_t now = START_OF_TIME;
+
+	fail_last(2, now);
+	cr_assert_eq(budget_admit(account, 1000, now + SECONDS(1)), ADMITTED);
+	budget_failure(account, true, now + SECONDS(1), now + SECONDS(1), &world.random);
+	cr_assert_eq(budget_verdict(account, 1000, now + SECONDS(1)), REFUSED);
+	cr_expect_not(budget_is_quiet(account, now + SECONDS(15)));
+	fail_last(2, now);
+	world.policy.retry_after_cap = SECONDS(300);
+	budget_retry_after(account, SECONDS(120), now);
+	cr_expect_not(budget_is_quiet(account, now + SECONDS(15)));
+	cr_expect(budget_is_quiet(account, now + SECONDS(200)));
 }

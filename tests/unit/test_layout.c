@@ -22,7 +22,7 @@
 #define DESTINATION_BYTES 5056
 #define RULES                                                                                      \
 	"quiet demand invited kept same-request other-request stranger lineage same-command "      \
-	"other-command sweep other-work denied mixed again loop unclear"
+	"other-command sweep other-work denied mixed asked again loop unclear"
 #define FAILURES "refused unreachable timeout reset dropped local lookup status"
 
 static const char *rule_at(size_t i)

@@ -14,11 +14,13 @@
 #define ramp_failed             between_ramp_failed
 #define ramp_lasts              between_ramp_lasts
 #define ramp_is_wanted          between_ramp_is_wanted
+#define ramp_is_idle            between_ramp_is_idle
 #define budget_is_barred        between_budget_is_barred
 #define budget_cost             between_budget_cost
 #define budget_tell_first_try   between_budget_tell_first_try
 #define budget_level            between_budget_level
 #define budget_token_wait       between_budget_token_wait
+#define budget_has_rested       between_budget_has_rested
 #define budget_retry_after_wait between_budget_retry_after_wait
 #define budget_is_invited       between_budget_is_invited
 #define budget_due              between_budget_due

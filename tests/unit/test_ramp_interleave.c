@@ -13,6 +13,7 @@
 #define ramp_answered  stepped_ramp_answered
 #define ramp_failed    stepped_ramp_failed
 #define ramp_lasts     stepped_ramp_lasts
+#define ramp_is_idle   stepped_ramp_is_idle
 #define ramp_is_wanted stepped_ramp_is_wanted
 #include "budget_fixture.h"
 #include "interleave.h"

@@ -24,6 +24,7 @@ Test(rules, each_alone_decides)
 	cr_expect_str_eq(why(&(struct evidence) { .other_work = true }), "other-work");
 	cr_expect_str_eq(why(&(struct evidence) { .denied = true }), "denied");
 	cr_expect_str_eq(why(&(struct evidence) { .mixed = true }), "mixed");
+	cr_expect_str_eq(why(&(struct evidence) { .asked = true }), "asked");
 	cr_expect_str_eq(why(&(struct evidence) { .invited = true }), "invited");
 	cr_expect_str_eq(why(&(struct evidence) { .kept = true }), "kept");
 	cr_expect_str_eq(why(&(struct evidence) { .again = true }), "again");
@@ -58,8 +59,9 @@ Test(rules, of_all_combinations_the_first_that_holds_decides)
 			                       .other_work = held[11],
 			                       .denied = held[12],
 			                       .mixed = held[13],
-			                       .again = held[14],
-			                       .loop = held[15] };
+			                       .asked = held[14],
+			                       .again = held[15],
+			                       .loop = held[16] };
 
 		while (!held[first])
 			first++;
