@@ -18,6 +18,7 @@ from lab import MS_BIND, Helper, die_with_parent, loopback_up, mount  # noqa: E4
 
 QUERY_A = 1  # the resolver's journal
 SLACK = 15  # seconds that clients may take longer than they were told
+LOOK = 0.2  # seconds from one look at the traffic to the next
 
 
 def environment(folder, library, policy, name):
@@ -70,6 +71,7 @@ class Play:
         self.folder = tempfile.mkdtemp(prefix="retrybudget-lab-")
         os.chmod(self.folder, 0o755)
         self.servers, self.hops, self.clients, self.resolver = [], [], [], None
+        self.syns, self.asking = None, threading.Lock()  # the resolver
 
     def filled(self, command):
         words = {"{B}": self.options.build, "{F}": self.folder, "{L}": HERE}
@@ -86,6 +88,7 @@ class Play:
     def prepare(self):
         loopback_up()
         mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777")
+        self.syns = Helper(os.path.join(self.options.build, "clients", "syns"))
         for name, text in self.case.get("files", {}).items():
             with open(os.path.join(self.folder, name), "w", encoding="ascii") as file:
                 file.write(text)
@@ -118,9 +121,13 @@ class Play:
                 self.clients.append(self.start(client["command"], client["library"], policy, f"client{number}",
                                                stdout=out))
 
+    def ask_resolver(self, order):
+        with self.asking:
+            return self.resolver.ask(order)
+
     def do_later(self, began):
         """What is to happen at a moment: of the resolver, or of the machine."""
-        orders = [(at, self.resolver.ask, f"mode {mode}") for at, mode in self.case.get("dns", [])[1:]]
+        orders = [(at, self.ask_resolver, f"mode {mode}") for at, mode in self.case.get("dns", [])[1:]]
         orders += [(at, lambda command: subprocess.run(command, check=True), command)
                    for at, command in self.case.get("then", [])]
         for at, call, what in orders:
@@ -128,14 +135,23 @@ class Play:
             timer.daemon = True
             timer.start()
 
+    def counted(self):
+        """Attempts so far, at all that is counted."""
+        return sum(int(self.ask_resolver(f"count {QUERY_A} 0")) if port == "dns" else self.syns.count(port)
+                   for port in self.case["ports"])
+
     def wait(self):
+        """Until all clients have ended, their time is over, or more came than may. Returns what came if that is so."""
         end = time.monotonic() + self.case["seconds"] + SLACK
+        over = None
+        while not over and time.monotonic() < end and any(one.poll() is None for one in self.clients):
+            time.sleep(LOOK)
+            count = self.counted()
+            over = count if count > self.case["most"] else None
         for one in self.clients:
-            try:
-                one.wait(max(0.1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                one.kill()
-                one.wait()
+            one.kill()
+            one.wait()
+        return over
 
     def work(self):
         groups = {}
@@ -148,25 +164,26 @@ class Play:
         for one in self.hops:
             one.kill()
             one.wait()
+        self.syns.process.kill()
         shutil.rmtree(self.folder)
 
 
 def play(options, case):
     """What of a case is optional: hops (between clients and servers, started a second before them), policy, files,
     dns (moments, and how the resolver answers from then on), before and then (commands of the machine, such as a
-    firewall's; then: with moments). Of commands: {B} the build, {L} this folder, {F} the play's own."""
+    firewall's; then: with moments). Most: attempts, of all that are counted,
+    after which the play is ended. Of commands: {B} the build, {L} this folder, {F} the play's own."""
     one, seconds = Play(options, case), case["seconds"]
     one.prepare()
-    syns = Helper(os.path.join(options.build, "clients", "syns"))
     one.start_servers()
     began = time.monotonic_ns()
     one.do_later(began)
     one.start_programs()
-    one.wait()
-    found = {"seconds": seconds, "load": {}, "answered": {}, "in_vain": {}, "reset": {}, "waiting": {},
+    over = one.wait()
+    found = {"over": over, "seconds": seconds, "load": {}, "answered": {}, "in_vain": {}, "reset": {}, "waiting": {},
              "work": one.work()}
     for port in case["ports"]:
-        times = one.resolver.times(QUERY_A) if port == "dns" else syns.times(port)
+        times = one.resolver.times(QUERY_A) if port == "dns" else one.syns.times(port)
         found["load"][port] = bins(times, began, seconds)
     for port, server in zip(case["server_ports"], one.servers):
         out, _ = server.communicate()
@@ -174,7 +191,6 @@ def play(options, case):
         for place, name in enumerate(("answered", "in_vain", "reset", "waiting")):
             found[name][port] = [row[place] for row in rows][:int(seconds * 10)]
     one.end()
-    syns.process.kill()
     return found
 
 

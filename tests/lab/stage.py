@@ -7,6 +7,7 @@ makes of it. `sim` of the scene and of a play say how the simulator plays the sa
 
 PORT, LIVE, TAIL, DNS = 8001, 8002, 8005, "dns"
 BUSY, USED = 0.15, 0.8  # of a core: what a play keeps busy that does not say it; what plays may, of each
+TRAFFIC = 6000  # attempts a second, over all of a play and all that is counted: with more it is ended
 scenes, cycles = {}, {}  # cycles: what the library might do to itself
 
 
