@@ -44,6 +44,19 @@ def simulate_once(options, scene, one, seed):
     raise RuntimeError(f"{sim['scenario']}.ini has no variant {own['variant']}")
 
 
+def in_full(options, name):
+    """A scenario of conf/scenarios as it stands there: by variant its metrics and what over_time() draws; what
+    `retrybudget simulate` prints of it; and what is not as the scenario expects."""
+    command = [os.path.join(options.build, "retrybudget"), "simulate", "--scenario",
+               os.path.join(ROOT, "conf", "scenarios", name + ".ini")]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = {variant["name"]: {**variant, "seconds": len(variant["steps"]) // 10,
+                               "load": {"all": [step[2] for step in variant["steps"]]},
+                               "answered": {"all": [step[1] for step in variant["steps"]]}}
+             for variant in answer((*command, "--json", "--set", "scenario.step=100ms"))}
+    return found, told.stdout, [told.stderr or "it is not as the scenario expects"] if told.returncode else []
+
+
 def measures(scene, name, found):
     port = str(scene["plot"])
     row = {"load": sum(found["load"][port]) / found["seconds"],

@@ -57,23 +57,39 @@ def beside_the_simulator(rows, tolerance):
             f"</summary>\n{table(rows)}</details>\n")
 
 
+def figure(picture, legend):
+    return (f'<p class="legend">{" ".join(f"<span>{one}</span>" for one in legend)}</p>\n'
+            f"<figure>{picture}</figure>\n")
+
+
+def in_full(out, name, full, played):
+    """The scenario as it stands in conf/scenarios, by the simulator."""
+    picture, legend = pictures.draw_in_full(out, name + "-full", full, played["found"])
+    return (f"<h3>In full, by the simulator: {full['scenario']}.ini</h3>\n{figure(picture, legend)}"
+            f"{table(played['rows'])}\n<details><summary>As it prints it</summary><pre>{html.escape(played['text'])}"
+            "</pre></details>\n")
+
+
 class Chapter:
     """What the report says of a scene."""
 
     def __init__(self, out, name, about, scene, played):
         self.name, self.scene = name, scene
         self.rows, self.beside = played["rows"], played["beside"]
-        picture, legend = pictures.draw(out, name, scene, played["found"], self.rows, played["simulated"])
+        self.full = played["full"]["rows"] if played["full"] else []
+        drawn = pictures.draw(out, name, scene, played["found"], self.rows, played["simulated"])
+        figures = "".join(figure(*one) for one in drawn)
         self.text = (f'<h2 id="{name}">{html.escape(scene["title"])}</h2>\n'
                      f"<p>{html.escape(' '.join(about.split()))}</p>\n"
-                     f'<p class="legend">{" ".join(f"<span>{one}</span>" for one in legend)}</p>\n'
-                     f"<figure>{picture}</figure>\n{table(self.rows)}\n"
+                     f"{figures}{table(self.rows)}\n"
                      f"{beside_the_simulator(self.beside, played['tolerance'])}")
+        if played["full"]:
+            self.text += in_full(out, name, scene["full"], played["full"])
 
     def headline(self):
         """A row of the table on top: the storm, what it was bare, what the library makes of it."""
         found = {variant: row for variant, row, *_ in self.rows}
-        bad = sum(bool(wrong) for _, _, wrong, _ in [*self.rows, *self.beside])
+        bad = sum(bool(wrong) for _, _, wrong, _ in [*self.rows, *self.beside, *self.full])
         known = sum(bool(known) for *_, known in self.rows)
         mark = (f'<td class="bad">{bad} failed</td>' if bad else '<td class="bad">open</td>' if known else
                 '<td class="good">&#10003;</td>')

@@ -8,6 +8,8 @@ import subprocess
 
 ATTEMPTS, ANSWERED, GREY = "#d95f02", "#1b9e77", "#777777"
 BARS = ["#d95f02", "#7570b3", "#1b9e77", "#e6ab02", "#66a61e"]
+COLOURS = dict(zip(("bare", "two hops of five", "library"), BARS))
+LONGEST = 30000  # ms
 WIDTH, HEIGHT, KEY = 470, 230, 20  # of a panel, and of the line above all
 
 
@@ -115,14 +117,53 @@ def bars(out, name, panels):
     return kinds
 
 
-def draw(out, name, scene, found, rows, simulated):
-    """Draws NAME.svg and NAME.png; returns the picture as part of a page, and what its colours say."""
-    if "bars" in scene:
-        legend = bars(out, name, list(scene["bars"]({variant: row for variant, row, *_ in rows})))
-    else:
-        legend = over_time(out, name, scene, found, simulated)
+def shares(each, wanted=lambda good: True, points=200):
+    """Of all work the share that was over after so many milliseconds, of what is wanted; to the edge of the picture."""
+    times = sorted(ms for ms, good in each if wanted(good))
+    places = sorted({len(times) * i // points for i in range(points)} | {len(times) - 1}) if times else []
+    return [(max(times[place], 0.1), (place + 1) / len(each)) for place in places] + [(LONGEST, len(times) / len(each))]
+
+
+def latencies(out, name, panels):
+    """How long the work took: the share that was answered within a time, and (dotted) that was over by then, be it by
+    an error. panels: title, and for each kind its name and its work (play.py)."""
+    drawing, names = Drawing(out, name), []
+    for title, kinds in panels:
+        names = [kind for kind, _ in kinds]
+        draw = []
+        for kind, each in kinds:
+            for style, wanted in (("lw 1.5 dt 3", lambda good: True), ("lw 2.5", bool)):
+                draw.append(f'{drawing.data(shares(each, wanted))} with steps {style} lc rgb "{COLOURS[kind]}"')
+        drawing.panel(title, ['set xlabel "milliseconds" offset 0,0.7 tc rgb "#666666"', "set logscale x",
+                              f"set xrange [0.1:{LONGEST}]", "set yrange [0:1.05]",
+                              'set ylabel "share of the requests" tc rgb "#666666"'], draw)
+    kinds = [(COLOURS[kind], "\u25ac", f"{kind}: answered") for kind in names]
+    kinds.append((GREY, "\u22ef", "dotted: with errors"))
+    drawing.write({1: 1, 2: 2, 4: 2}.get(len(panels), 3), kinds)
+    return kinds
+
+
+def part_of_page(out, name, legend):
+    """The picture as part of a page, and what its colours say."""
     with open(os.path.join(out, name + ".svg"), encoding="utf-8") as file:
         picture = re.sub(r"^<\?xml.*?\?>|<!DOCTYPE.*?>", "", file.read(), flags=re.S)
     # Several pictures in one page: their names must not meet.
     words = [f'<span style="color:{colour}">{mark}</span> {html.escape(text)}' for colour, mark, text in legend]
     return re.sub(r'(id="|href="#|xlink:href=\'#|url\(#)', rf"\g<1>{name}-", picture), words
+
+
+def draw(out, name, scene, found, rows, simulated):
+    """Draws NAME.svg and NAME.png, and where the scene has them the times of the work; yields each."""
+    if "bars" in scene:
+        legend = bars(out, name, list(scene["bars"]({variant: row for variant, row, *_ in rows})))
+    else:
+        legend = over_time(out, name, scene, found, simulated)
+    yield part_of_page(out, name, legend)
+    if "latencies" in scene:
+        name += "-latency"
+        yield part_of_page(out, name, latencies(out, name, list(scene["latencies"](found))))
+
+
+def draw_in_full(out, name, full, found):
+    """The same of a scenario that was simulated alone."""
+    return part_of_page(out, name, over_time(out, name, full, found, {}))

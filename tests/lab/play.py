@@ -32,20 +32,23 @@ def environment(folder, library, policy, name):
     return found
 
 
-def work_of(text):
-    """The pieces of work that the clients tell of: a kind, milliseconds and ok or an error."""
-    times, errors, kinds = [], {}, {}
+def work_of(text, keeps_each):
+    """The pieces of work that the clients tell of: a kind, milliseconds and ok or an error. Kept each: in the order
+    in which they ended, [milliseconds, was it answered]."""
+    times, errors, kinds, each = [], {}, {}, []
     for line in text.splitlines():
         words = line.split()
         if len(words) != 3:
             continue
         times.append(float(words[1]))
+        each.append([times[-1], int(words[2] == "ok")])
         kinds.setdefault(words[0], []).append(float(words[1]))
         if words[2] != "ok":
             errors[words[2]] = errors.get(words[2], 0) + 1
     asked = len(times)
     return {"asked": asked, "ok": asked - sum(errors.values()), "errors": errors, **quantiles(times),
-            "by kind": {kind: quantiles(some) for kind, some in kinds.items()}}
+            "by kind": {kind: quantiles(some) for kind, some in kinds.items()},
+            **({"each": each} if keeps_each else {})}
 
 
 def quantiles(times):
@@ -158,7 +161,7 @@ class Play:
         for number, client in enumerate(self.case["clients"]):
             with open(os.path.join(self.folder, f"client{number}"), encoding="utf-8") as file:
                 groups.setdefault(client.get("group", "work"), []).append(file.read())
-        return {group: work_of("".join(texts)) for group, texts in groups.items()}
+        return {group: work_of("".join(texts), self.case.get("each")) for group, texts in groups.items()}
 
     def end(self):
         for one in self.hops:
@@ -171,8 +174,8 @@ class Play:
 def play(options, case):
     """What of a case is optional: hops (between clients and servers, started a second before them), policy, files,
     dns (moments, and how the resolver answers from then on), before and then (commands of the machine, such as a
-    firewall's; then: with moments). Most: attempts, of all that are counted,
-    after which the play is ended. Of commands: {B} the build, {L} this folder, {F} the play's own."""
+    firewall's; then: with moments), each (keep the time of each piece of work). Most: attempts, of all that are
+    counted, after which the play is ended. Of commands: {B} the build, {L} this folder, {F} the play's own."""
     one, seconds = Play(options, case), case["seconds"]
     one.prepare()
     one.start_servers()

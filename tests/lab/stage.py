@@ -64,8 +64,28 @@ def last_after(found, port, moment, count):
     return None
 
 
+def late(work):
+    """Quantiles of the milliseconds of the later half of the work: by then what fails has been seen to fail."""
+    times = sorted(ms for ms, _ in work["each"][len(work["each"]) // 2:])
+    return {name: times[min(len(times) - 1, int(len(times) * share))] if times else 0
+            for name, share in (("p50", 0.5), ("p99", 0.99), ("most", 1))}
+
+
 def text_of(seconds):
     return "never" if seconds is None else f"{seconds:.1f} s"
+
+
+def told_open(scene, rows):
+    """The rows, with what is known to be wrong told as such: (variant, row, wrong, open). Listed is how its text
+    begins, and why it is so; what chance decides may also be well."""
+    known = scene.get("open", {})
+    for variant, row, wrong in rows:
+        begins, why = known.get(variant, (None, ""))
+        still = [problem for problem in wrong if begins and problem.startswith(begins)]
+        others = [problem for problem in wrong if problem not in still]
+        if begins and not still and not why.startswith("by chance"):
+            others.append(f"'{begins}' is listed as open ({why}), and is well now")
+        yield variant, row, others, [f"{problem}. Known: {why}" for problem in still]
 
 
 def disturbed(load, cores):

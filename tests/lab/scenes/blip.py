@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 from stage import PORT, back_after, per_second, pool, scene, server, text_of
 
+KINDS = {"bare": False, "library": True}
+
 
 @scene("blip")
 def blip(quick):
@@ -11,12 +13,13 @@ def blip(quick):
     seconds = end + rest
     plays = {}
     for share in (98,) if quick else (83, 98):
-        for name, library in ((f"bare, {share} %", False), (f"library, {share} %", True)):
+        for kind, library in KINDS.items():
+            name = f"{kind}, {share} %"
             plays[name] = {
-                "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "", "rate": share,
+                "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "", "rate": share, "each": True,
                 "servers": [server(PORT, 100, 500, "ok@0", f"hang@{start}", f"ok@{end}")],
                 "clients": [pool(f"-n 150 -r {share / 2} -t 3 -o 1000 -s {seconds}", f"{PORT}=h",
-                                 library=library, group=f"clients {i}") for i in (1, 2)],
+                                 library=library)] * 2,
                 "sim": {"variant": name.replace(",", ""), "set": {"clients.rate": f"{share}/s"}}}
 
     def recovery(name, one):
@@ -30,17 +33,21 @@ def blip(quick):
                    "answered in the end /s": round(per_second(one, "answered", PORT, seconds - 5, seconds), 1),
                    "load in the end /s": round(per_second(one, "load", PORT, seconds - 5, seconds), 1)}
             wrong = []
-            if "bare, 98" in name and back is not None:
+            if "bare" in name and back is not None:
                 wrong.append(f"bare it came back after {back:.1f} s: that is no storm")
             if "library" in name and (back is None or back > 10):
                 wrong.append(f"it is back after {text_of(back)}, not within 10 s")
             yield name, row, wrong
 
+    def latencies(found):
+        for share in dict.fromkeys(play["rate"] for play in plays.values()):
+            yield f"{share} %", [(kind, found[f"{kind}, {share} %"]["work"]["work"]["each"]) for kind in KINDS]
+
     return {"title": "A blip at a server that is well used", "plays": plays, "judge": judge,
             "plot": PORT, "marks": [(start, "hangs"), (end, "back")], "capacity": 100,
             "headline": ("bare, 98 %", "library, 98 %",
                          ("back after", "back after"), ("load in the end /s", "load in the end, of 98/s")),
-            "recovery": recovery,
+            "recovery": recovery, "latencies": latencies,
             "sim": {"scenario": "blip", "set": {
                 "clients.processes": 2, "clients.asked": "off", "clients.timeout": "1s",
                 "server.capacity": "100/s", "server.queue": 500,

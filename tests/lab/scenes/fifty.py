@@ -2,6 +2,7 @@
 from stage import PORT, back_after, peak, per_second, pool, scene, server, text_of
 
 COUNT, RATE = 5, 50
+OUTAGE = 30  # s, of the whole
 ADMISSION = f"[admission lab]; listen = 127.0.0.1:{PORT}; rate = 300/s; burst = 30; reply = http"
 # Tries, pause (ms), drawn or not, the library at the clients, admission at the server, the simulator's variant.
 KINDS = {
@@ -15,10 +16,10 @@ KINDS = {
 }
 
 
-def compared(found, name_of_ours, measures):
+def compared(found, name_of_ours, measures, alone=("backoff and jitter", "budget", "admission")):
     """What beats all three together, in words."""
     ours = measures(found[name_of_ours])
-    for name in ("backoff and jitter", "budget", "admission"):
+    for name in alone:
         for (what, less_is_better, margin), value, best in zip(MEASURES, measures(found[name]), ours):
             if (value < best - margin * best) if less_is_better else (value > best + margin * best):
                 yield f"{name} alone has the better {what}: {value:.4g}, all three {best:.4g}"
@@ -27,15 +28,29 @@ def compared(found, name_of_ours, measures):
 MEASURES = (("peak load", True, 0.1), ("goodput", False, 0.02))
 
 
+def whole(found):
+    """Rows of what the simulator makes of it in full."""
+    for name, one in found.items():
+        row = {"peak /s": round(one["peak"]), "load in the outage /s": round(one["in-outage"] / OUTAGE),
+               "goodput /s": round(one["goodput"]), "attempts a request": f"{one['ampl']:.2f}",
+               "back after": text_of(None if one["recovery"] < 0 else one["recovery"]),
+               "peak after it /s": round(one["peak-after"])}
+        if name.startswith("all three"):
+            row["beaten by"] = "; ".join(compared(found, name, lambda some: (some["peak"], some["goodput"]),
+                                                  ("pauses", "budget", "admission"))) or "none"
+        yield name, row
+
+
 @scene("fifty")
 def fifty(quick):
     """Fifty instances at 10,000 requests a second in all, a server that is dead (it says nothing), three immediate
-    retries: 900,000 requests too many on paper. Here a tenth of the instances and a fortieth of the traffic;
-    conf/scenarios/fifty.ini has the whole. What helps, each alone and all three together. With a budget each, every
-    instance has to find out by itself that the server is back, and some try it seconds later than others: so long
-    fewer are answered than with admission alone, at which all go on trying. In one share the first answer is news to
-    all; what is still lost are the jobs between the return and the next try that the backoff lets go, part of a
-    second, while admission alone has a thousand tries a second in the outage and so misses nothing."""
+    retries: 900,000 requests too many on paper. Here a tenth of the instances and a fortieth of the traffic, and below
+    the whole (conf/scenarios/fifty.ini, where the server is gone, and says so) by the simulator. What helps, each alone
+    and all three together. With a budget each, every instance has to find out by itself that the server is back, and
+    some try it seconds later than others: so long fewer are answered than with admission alone, at which all go on
+    trying. In one share the first answer is news to all; what is still lost are the jobs between the return and the next
+    try that the backoff lets go, part of a second, while admission alone has a thousand tries a second in the outage and
+    so misses nothing."""
     start, outage, rest = (3, 5, 12) if quick else (5, 30, 15)
     end, rate = start + outage, COUNT * RATE
     seconds = end + rest
@@ -80,6 +95,8 @@ def fifty(quick):
             "headline": ("three at once", "all three",
                          ("peak /s", "peak, of 250/s"), ("goodput /s", "answered /s")),
             "recovery": recovery,
+            "full": {"scenario": "fifty", "rows": whole, "plot": "all", "marks": [(30, "dead"), (60, "back")],
+                     "capacity": 12000},
             "sim": {"scenario": "fifty", "set": {
                 "clients.timeout": "500ms", "outage.hangs": "100%",
                 "clients.processes": COUNT, "clients.asked": "off", "clients.rate": f"{rate}/s",
