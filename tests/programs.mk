@@ -110,11 +110,11 @@ $(LENDER): tests/agent/lender.c $(patsubst %,$(B)/obj/shim/%.o,tool/fair agent/d
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(TEST_C) -MF $@.d -o $@ $(filter %.c %.o,$^) $(INIH)
-LAB := $(B)/lab/server $(B)/lab/loop $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns $(B)/clients/dns
+LAB := $(B)/lab/server $(B)/lab/loop $(B)/lab/front $(B)/harm/pool $(B)/harm/serve $(B)/clients/syns $(B)/clients/dns
 $(B)/lab/%: tests/lab/%.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(TEST_C) -MF $@.d -o $@ $<
+	$(Q)$(TEST_C) -MF $@.d -o $@ $< -lpthread
 # Linked with all rooms, beside which it has no hooks.
 $(B)/bench/contend $(B)/bench/verdict: $(B)/bench/%: tests/bench/linked/%.c $(ROOM_OBJS) Makefile
 	$(say) CC $<

@@ -58,9 +58,9 @@ def in_full(options, name):
 
 
 def measures(scene, name, found):
-    port = str(scene["plot"])
-    row = {"load": sum(found["load"][port]) / found["seconds"],
-           "goodput": sum(found["answered"][str(scene.get("answers", port))]) / found["seconds"]}
+    port, since = str(scene["plot"]), scene["sim"].get("since", 0)
+    row = {"load": sum(found["load"][port][since * 10:]) / (found["seconds"] - since),
+           "goodput": sum(found["answered"][str(scene.get("answers", port))][since * 10:]) / (found["seconds"] - since)}
     if "recovery" in scene:
         row["recovery"] = scene["recovery"](name, found)
     return row

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The library's own feedback: what it does that may make more of what it acts on. Each cycle is played by real
-programs and by the simulator (tests/README.md, Our own cycles, says what stops each)."""
+programs and by the simulator (tests/README.md, Our own cycles, says what stops each). Here what the library takes for
+a failure, or refuses; cycles_late.py has what it makes later."""
 
 from stage import PORT, back_after, cycles, last_after, loops, peak, per_second, pool, scene, server, text_of
 
@@ -158,13 +159,13 @@ def parked(_):
 def kept(_):
     """A repeat on a kept connection is refused by an end of the connection, and the next request needs a new one:
     connects, where there were none. Workers with three tries on kept connections, at a server that answers with a
-    503 for five seconds. (Not simulated: it knows no connections.)"""
+    503 for five seconds. Drawn, and simulated, are the requests: the simulator knows no connections."""
     rate = 60
     plays = {name: {
         "seconds": 14, "ports": [PORT], "server_ports": [PORT], "policy": "",
         "servers": [server(PORT, 1000, 500, "ok@0", f"busy@{START}", f"ok@{END}")],
-        "clients": [pool(f"-n 16 -k -r {rate} -t 3 -p 10 -o 1000 -s 14", f"{PORT}=h", library=library)]}
-        for name, library in (("bare", False), ("library", True))}
+        "clients": [pool(f"-n 200 -k -r {rate} -t 3 -p 10 -o 1000 -s 14", f"{PORT}=h", library=library)],
+        "sim": {"variant": f"{name} 98 %"}} for name, library in (("bare", False), ("library", True))}
 
     def judge(found):
         for name, one in found.items():
@@ -183,6 +184,11 @@ def kept(_):
                          "done": one["work"]["work"]["ok"]}, wrong
 
     return {"title": "A kept connection ends, and the next is made", "plays": plays, "judge": judge, "plot": PORT,
-            "marks": [(START, "503"), (END, "well")],
+            "marks": [(START, "503"), (END, "well")], "requests": True,
             "headline": ("bare", "library", ("requests in the outage /s", "requests in the outage /s"),
-                         ("connects in the outage /s", "connects /s"))}
+                         ("connects in the outage /s", "connects /s")),
+            # By chance a gate opens at once, or seconds after the return.
+            "sim": {"scenario": "blip", "tolerance": {"load": (0.4, 5), "goodput": (0.4, 5)}, "set": {
+                "clients.processes": 1, "clients.asked": "off", "clients.rate": f"{rate}/s", "clients.even": "on",
+                "clients.pause": "10ms", "server.capacity": "1000/s", "server.queue": 500, "outage.hangs": "0%",
+                "outage.from": f"{START}s", "outage.until": f"{END}s"}}}

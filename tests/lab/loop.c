@@ -4,15 +4,19 @@
  * until it is answered; when the connection is lost it begins anew. It is what many a worker, agent
  * or subscriber does.
  *
- * Usage: loop PORT PAUSE-MS SECONDS [NAME [START]]
+ * Usage: loop PORT PAUSE-MS SECONDS [NAME [START [PATIENCE-MS]]]
  * NAME: it asks the resolver for this host before each try; else it is loopback. With PAUSE-MS of
  * -1 it ends with status 1 at the first failure, as a service does that is to be restarted. START:
- * seconds until it begins.
+ * seconds until it begins. PATIENCE-MS: how long a connect may take (1000); 0: as long as it takes;
+ * below 0: so long, of a connect that does not block.
  *
  * Prints a line for each connection that it wanted: h MILLISECONDS ok, or NEVER.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +27,8 @@
 #include <unistd.h>
 
 enum { TIMEOUT_S = 1 };
+
+static long patience_ms = TIMEOUT_S * 1000;
 
 static double seconds_now(void)
 {
@@ -50,6 +56,26 @@ static bool is_answered(int fd)
 	return recv(fd, reply, sizeof(reply) - 1, 0) > 0 && strncmp(reply, "HTTP/1.1 200", 12) == 0;
 }
 
+static bool reaches(int fd, const struct sockaddr_in *at)
+{
+	long limit_ms = labs(patience_ms);
+	const struct timeval limit = { limit_ms / 1000, limit_ms % 1000 * 1000 };
+	struct pollfd ready = { fd, POLLOUT, 0 };
+	socklen_t size = sizeof(int);
+	int error = ETIMEDOUT;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (patience_ms >= 0)
+		return connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) != 0 && errno != EINPROGRESS)
+		return false;
+	if (poll(&ready, 1, (int)limit_ms) == 1)
+		getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+	fcntl(fd, F_SETFL, 0);
+	return error == 0;
+}
+
 /* A connection that was answered, or -1. */
 static int connected(const struct sockaddr_in *at)
 {
@@ -58,9 +84,8 @@ static int connected(const struct sockaddr_in *at)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 &&
-	    send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) > 0 && is_answered(fd))
+	if (reaches(fd, at) && send(fd, request, sizeof(request) - 1, MSG_NOSIGNAL) > 0 &&
+	    is_answered(fd))
 		return fd;
 	close(fd);
 	return -1;
@@ -94,7 +119,7 @@ int main(int argc, char **argv)
 	long pause_ms;
 
 	if (argc < 4) {
-		fputs("usage: loop PORT PAUSE-MS SECONDS [NAME [START]]\n", stderr);
+		fputs("usage: loop PORT PAUSE-MS SECONDS [NAME [START [PATIENCE-MS]]]\n", stderr);
 		return 2;
 	}
 	at.sin_port = htons((uint16_t)atoi(argv[1]));
@@ -103,6 +128,8 @@ int main(int argc, char **argv)
 	until = seconds_now() + atof(argv[3]);
 	if (argc > 5)
 		usleep((useconds_t)(atof(argv[5]) * 1e6));
+	if (argc > 6)
+		patience_ms = atol(argv[6]);
 	since = seconds_now();
 	while (seconds_now() < until) {
 		int fd = argc > 4 && *argv[4] && !find(argv[4], &at) ? -1 : connected(&at);

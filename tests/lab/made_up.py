@@ -4,7 +4,7 @@ help by the library, must be told; and so must a simulation that is far from wha
 
 import beside
 import pictures
-from stage import BUSY, TAIL, USED, disturbed, scenes, told_open
+from stage import BUSY, PORT, TAIL, USED, cycles, disturbed, scenes, told_open
 
 
 def made(case, load, answered, ok=None, begin=0, took=5.0, in_vain=0):
@@ -43,6 +43,13 @@ def of_shares(variant, case, bare=1.0):
     return made(case, load * 100 / (case["seconds"] * 10), 9, ok)
 
 
+def at_a_front(variant, case, took=5.0, answered=1):
+    """As it should be: callers, and what they make of the backend."""
+    calls = 3 if variant == "held" else 1
+    return made(case, {PORT: 30 if variant == "bare" else calls, PORT + 100: calls}, answered,
+                took=5.0 if variant == "bare" else took)
+
+
 ALL_DNS = ["bare, fails", "library, fails", "bare, is silent", "library, is silent", "bare, says nothing",
            "library, says nothing"]
 
@@ -79,6 +86,47 @@ CASES = [
     ("fifty", lambda v, c: made(c, 100 if v == "three at once" else 25, 25), []),
     ("fifty", lambda v, c: made(c, 50, 25), ["three at once", "budget", "all three",
                                                            "all three, one share"]),
+]
+
+HELD = "held, callers too"
+
+# The same of the cycles.
+CYCLES = [
+    ("reply_timeout", lambda v, c: made(c, 20 if "bare" in v else 5, 0 if "bare" in v else 10), []),
+    ("reply_timeout", lambda v, c: made(c, 20, 10), ["bare, its own timeout", "reply_timeout"]),  # asked for ever
+    ("reply_timeout", lambda v, c: made(c, 5, 0), ["reply_timeout"]),  # never back
+    ("admission", lambda v, c: made(c, 20 if v == "bare" else 15, 10), []),
+    ("admission", lambda v, c: made(c, 15, 10), ["bare"]),
+    ("admission", lambda v, c: made(c, 20, 10), ["library"]),
+    ("admission", lambda v, c: made(c, 20 if v == "bare" else 15, 5), ["library"]),  # what is admitted is not used
+    ("breaker", lambda v, c: made(c, 100 if v == "bare" else 2, 0 if v == "bare" else 1), []),
+    ("breaker", lambda v, c: made(c, 100, 1), ["bare", "breaker"]),  # all at once
+    ("breaker", lambda v, c: made(c, 2, 0), ["breaker"]),  # it opens for ever
+    ("parked", lambda v, c: made(c, 30 if v == "bare" else 1, 4), []),
+    ("parked", lambda v, c: made(c, 1, 4), ["bare"]),
+    ("parked", lambda v, c: made(c, 30, 4), ["library"]),
+    ("parked", lambda v, c: made(c, 30 if v == "bare" else 1, 0), ["library"]),
+    ("kept", lambda v, c: made(c, 1, 6, in_vain=18 if v == "bare" else 1), []),
+    ("kept", lambda v, c: made(c, 1, 6, in_vain=1), ["bare"]),
+    ("kept", lambda v, c: made(c, 1, 6, in_vain=18), ["library"]),
+    ("kept", lambda v, c: made(c, 10, 6, in_vain=18 if v == "bare" else 1), ["library"]),  # connects for jobs
+    ("kept", lambda v, c: made(c, 1, 0, in_vain=18 if v == "bare" else 1), ["bare", "library"]),
+    ("hold", at_a_front, []),
+    ("hold", lambda v, c: made(c, 1, 1), ["bare", "held"]),
+    ("hold", lambda v, c: made(c, 3, 1), ["bare", HELD, "ten tries", "hold = 0"]),
+    ("hold", lambda v, c: at_a_front(v, c, took=600.0), ["ten tries", "hold = 0"]),
+    ("hold", lambda v, c: at_a_front(v, c, answered=0), ["bare", "held", HELD, "ten tries", "hold = 0"]),
+    ("reconnect_spread", lambda v, c: made(c, 100 if v == "bare" else 0.5, 0 if v == "bare" else 1), []),
+    ("reconnect_spread", lambda v, c: made(c, 0.5, 1), ["bare"]),
+    ("reconnect_spread", lambda v, c: made(c, 100, 1), ["bare", "it blocks", "it does not block"]),
+    ("reconnect_spread", lambda v, c: made(c, 100 if v == "bare" else 0.5, 0), ["it blocks", "it does not block"]),
+    ("reconnect_spread", lambda v, c: made(c, 100 if v == "bare" else 0.5, 0 if v == "bare" else 1, in_vain=1),
+     ["it blocks"]),
+    ("ramp", lambda v, c: made(c, 2, 0 if v == "bare" else 1, in_vain=int(v == "bare")), []),
+    ("ramp", lambda v, c: made(c, 2, 1), ["bare"]),
+    ("ramp", lambda v, c: made(c, 2, 0, in_vain=int(v == "bare")), ["way back"]),
+    ("ramp", lambda v, c: made(c, 10, 0 if v == "bare" else 1, in_vain=int(v == "bare")), ["way back"]),  # its peak
+    ("ramp", lambda v, c: made(c, 2, 0 if v == "bare" else 1, in_vain=1), ["way back"]),
 ]
 
 
@@ -155,10 +203,10 @@ def unlike(cases, of):
 
 def judge():
     """(passed, failed)"""
-    bad = [*unlike(CASES, scenes), *far_off(), *at_an_edge(), *known(), *not_alone(), *told_in_the_picture(),
-           *too_long()]
+    bad = [*unlike(CASES, scenes), *unlike(CYCLES, cycles), *far_off(), *at_an_edge(), *known(), *not_alone(),
+           *told_in_the_picture(), *too_long()]
     for line in bad:
         print(f"lab-self: FAIL {line}")
-    passed = len(CASES) + 7 - len(bad)
+    passed = len(CASES) + len(CYCLES) + 7 - len(bad)
     print(f"lab-self: {passed} passed, {len(bad)} failed, 0 skipped")
     return passed, len(bad)

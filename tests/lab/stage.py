@@ -32,6 +32,13 @@ def server(port, rate, queue, *phases):
     return ["{B}/lab/server", port, rate, queue, *phases]
 
 
+def requests_of(found, port):
+    """The play with what came on its connections in the place of those that came."""
+    port = str(port)
+    kinds = [found[kind][port] for kind in ("answered", "in_vain", "reset")]
+    return {**found, "load": {**found["load"], port: [sum(some) for some in zip(*kinds)]}}
+
+
 def per_second(found, name, port, start, end):
     """The mean of a count at a server between two moments, per second."""
     count = found[name][str(port)][int(start * 10):int(end * 10)]

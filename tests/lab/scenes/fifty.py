@@ -48,9 +48,9 @@ def fifty(quick):
     the whole (conf/scenarios/fifty.ini, where the server is gone, and says so) by the simulator. What helps, each alone
     and all three together. With a budget each, every instance has to find out by itself that the server is back, and
     some try it seconds later than others: so long fewer are answered than with admission alone, at which all go on
-    trying. In one share the first answer is news to all; what is still lost are the jobs between the return and the next
-    try that the backoff lets go, part of a second, while admission alone has a thousand tries a second in the outage and
-    so misses nothing."""
+    trying. In one share the first answer is news to all; what is still lost are the jobs between the return and the
+    next try that the backoff lets go, part of a second, while admission alone has a thousand tries a second in the
+    outage and so misses nothing."""
     start, outage, rest = (3, 5, 12) if quick else (5, 30, 15)
     end, rate = start + outage, COUNT * RATE
     seconds = end + rest
