@@ -296,7 +296,7 @@ check-harm: all $(HARM) ## what the library does to healthy work and to storms: 
 check-harm-long: all $(HARM) ## the same, all scenes
 	tests/harm/run --build $(B) --long
 
-lab: all $(LAB) ## storms with real programs, bare and under the library, drawn; QUICK=1: the short form
+lab: all $(LAB) $(HERD) ## storms with real programs, bare and under the library, drawn; QUICK=1: the short form
 	@scripts/install-deps lab
 	tests/lab/run --build $(B) $(if $(QUICK),--quick) $(SCENE)
 

@@ -70,21 +70,16 @@ def in_full(out, name, full, played):
             "</pre></details>\n")
 
 
-class Chapter:
-    """What the report says of a scene."""
+class Told:
+    """A chapter: what the report says of a storm, of which there are rows alone."""
 
-    def __init__(self, out, name, about, scene, played):
-        self.name, self.scene = name, scene
-        self.rows, self.beside = played["rows"], played["beside"]
-        self.full = played["full"]["rows"] if played["full"] else []
-        drawn = pictures.draw(out, name, scene, played["found"], self.rows, played["simulated"])
-        figures = "".join(figure(*one) for one in drawn)
-        self.text = (f'<h2 id="{name}">{html.escape(scene["title"])}</h2>\n'
-                     f"<p>{html.escape(' '.join(about.split()))}</p>\n"
-                     f"{figures}{table(self.rows)}\n"
-                     f"{beside_the_simulator(self.beside, played['tolerance'])}")
-        if played["full"]:
-            self.text += in_full(out, name, scene["full"], played["full"])
+    def __init__(self, name, about, scene, rows):
+        self.name, self.scene, self.rows, self.beside, self.full = name, scene, rows, [], []
+        self.text = f"{self.beginning(about)}{table(rows)}\n"
+
+    def beginning(self, about):
+        return (f'<h2 id="{self.name}">{html.escape(self.scene["title"])}</h2>\n'
+                f"<p>{html.escape(' '.join(about.split()))}</p>\n")
 
     def headline(self):
         """A row of the table on top: the storm, what it was bare, what the library makes of it."""
@@ -94,11 +89,25 @@ class Chapter:
         mark = (f'<td class="bad">{bad} failed</td>' if bad else '<td class="bad">open</td>' if known else
                 '<td class="good">&#10003;</td>')
         bare, library, *keys = self.scene["headline"]
-        said = "".join("<td>" + "<br>".join(f"{html.escape(text)}: <b>{html.escape(str(found[one].get(key)))}</b>"
-                                            for key, text in keys) + "</td>"
-                       for one in (bare, library))
+        said = "".join("<td>" + "<br>".join(
+            f"{html.escape(text)}: <b>{html.escape(str(found.get(one, {}).get(key)))}</b>" for key, text in keys)
+                       + "</td>" for one in (bare, library))
         title = f'<a href="#{self.name}">{html.escape(self.scene["title"])}</a>'
         return f'<tr><td class="big">{title}</td>{said}{mark}</tr>'
+
+
+class Chapter(Told):
+    """A scene, with its picture and what the simulator makes of it."""
+
+    def __init__(self, out, name, about, scene, played):
+        super().__init__(name, about, scene, played["rows"])
+        self.beside = played["beside"]
+        self.full = played["full"]["rows"] if played["full"] else []
+        drawn = pictures.draw(out, name, scene, played["found"], self.rows, played["simulated"])
+        self.text = (f"{self.beginning(about)}{''.join(figure(*one) for one in drawn)}{table(self.rows)}\n"
+                     f"{beside_the_simulator(self.beside, played['tolerance'])}")
+        if played["full"]:
+            self.text += in_full(out, name, scene["full"], played["full"])
 
 
 def region(out, options):
