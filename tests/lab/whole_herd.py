@@ -15,8 +15,8 @@ NAME, TITLE = "herd-whole", "A herd in full"
 TAKES, LIMIT = 300, 1200  # s: usually, and at most
 RUN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "herd", "run")
 PLAYED = re.compile(r"(?P<name>.*): (?P<attempts>\d+) attempts, (?P<rate>[\d.]+)/s; after the return"
-                    r" (?P<back>\d+ of \d+) back in (?P<after>[\d.]+) s, (?P<ramp>[\d.]+) s after the first answer; at most (?P<most>\d+)"
-                    r" arrived in a second, (?P<collapses>\d+) collapses")
+                    r" (?P<back>\d+ of \d+) back in (?P<after>[\d.]+) s, (?P<ramp>[\d.]+) s after the first answer;"
+                    r" at most (?P<most>\d+) arrived in a second, (?P<collapses>\d+) collapses")
 LAST = re.compile(r"(\d+) passed, (\d+) failed, \d+ skipped")
 
 
