@@ -49,8 +49,11 @@ def hold(_):
                          "p99 ms": round(one["work"]["work"]["p99"]), "done": one["work"]["work"]["ok"],
                          "answered after it /s": round(after, 1)}, wrong
 
-    return {"title": "A hold makes an answer later", "plays": plays, "judge": judge, "plot": FRONT, "answers": PORT,
-            "marks": [(end, "back")],
+    def bars(rows):
+        for what, logarithmic in (("calls in the outage /s", False), ("at the backend /s", True), ("p99 ms", True)):
+            yield what, what, logarithmic, [" "], [(name, [rows[name][what]]) for name in ways]
+
+    return {"title": "A hold makes an answer later", "plays": plays, "judge": judge, "bars": bars,
             "headline": ("bare", "ten tries", ("at the backend /s", "attempts at the backend in the outage /s"),
                          ("p99 ms", "99 of 100 answered in ms"))}
 
