@@ -4,7 +4,6 @@ from stage import PORT, TAIL, back_after, late, pool, scene, server, text_of
 HOPS = [PORT + 100 + i for i in range(5)]
 TRIES, RATE = 3, 5  # requests a second of the clients
 KINDS = {"bare": (), "two hops of five": (3, 4), "library": range(5)}  # which hops have the library
-LATE = "by chance: whoever is refused at a hop comes when the gate of its backoff opens"
 
 
 # Three tries each: the same server three times, so that neither waits between them.
@@ -149,8 +148,6 @@ def chain(quick):
                         (f"{2000 - 300 * i}ms" for i in range(5))))
     return {"title": "A chain of five hops with three tries each", "plays": plays, "judge": judge,
             "plot": TAIL + 1, "bars": bars, "latencies": latencies,
-            # Of the two seconds up of one that flaps it takes up to half; after a long outage it may be ten.
-            "open": {"library, flapping": ("bare ", LATE), "library, returning": ("it is back after ", LATE)},
             "headline": ("bare, dead", "library, dead",
                          ("tail", "attempts at a dead tail for a request"), ("p99 ms", "99 of 100 answered in ms")),
             "sim": {"scenario": "chain", "set": {
