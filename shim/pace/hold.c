@@ -5,7 +5,9 @@
 #include "pace/hold.h"
 
 #include "budget/rate.h"
+#include "conn/sockets.h"
 #include "dest/answer_time.h"
+#include "dest/demand.h"
 #include "dest/lineage.h"
 #include "dest/tries.h"
 #include "pace/ahead.h"
@@ -39,6 +41,20 @@ static int64_t length_of(const struct attempt *try, int64_t own_bound)
 	return own_bound < length ? own_bound : length;
 }
 
+/* A request that is not answered for so long is none for whose answer anybody waits: a log's inflow
+ * is never answered. */
+#define WAITS_FOR (10 * NS_PER_S)
+
+/* Somebody waits for this thread: it has read his request, and written nothing to him since. */
+static bool is_waited_for(int64_t now)
+{
+	int fd = demand_last_served();
+	unsigned int watched = fd < 0 ? 0 : socket_watched(fd);
+
+	return watched & WATCH_SERVER && watched & WATCH_WRITE &&
+	       now - thread_mine()->asked_at < WAITS_FOR;
+}
+
 int64_t hold_most(const struct attempt *try, bool rages, int64_t now)
 {
 	int64_t own = tries_refused(now);
@@ -50,7 +66,9 @@ int64_t hold_most(const struct attempt *try, bool rages, int64_t now)
 		return INT64_MAX;
 	if (own < 0)
 		return ahead_hold(try, now);
-	return tries_may_be_work(own) ? answer_time_failing(try->trial.destination) : INT64_MAX;
+	return is_waited_for(now) || tries_may_be_work(own)
+	           ? answer_time_failing(try->trial.destination)
+	           : INT64_MAX;
 }
 
 /* For many the next place is free at the same moment: each comes at one of its own, after it. */

@@ -178,6 +178,8 @@ def services():
     scene("serve/gateway", "demand", "the same without retries, where a third of the answers are 503",
           serve("reactor", "-n 8 -t 1 -k"), [f"{LIVE}:busy=33", f"{DEAD}:refuse"], front=PORT,
           load=load(50, 8, "-k", f"{PORT}=p"), failing=0.33)
+    scene("serve/insists", "hold", "a thread for each connection, a dead and a healthy upstream, 30 tries without a pause",
+          serve("perconn", "-n 8 -t 30"), pair("refused"), front=PORT, load=load(60, 16))
     scene("serve/single", "demand", "one process, one request after the other",
           serve("single", "-t 3"), pair("refused"), front=PORT, load=load(60, 8))
     scene("serve/storming-thread", "loop", "a service with a thread that storms",

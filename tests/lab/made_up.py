@@ -46,8 +46,7 @@ def of_shares(variant, case, bare=1.0):
 
 def at_a_front(variant, case, took=5.0, answered=1):
     """As it should be: callers, and what they make of the backend."""
-    calls = 3 if variant == "held" else 1
-    return made(case, {PORT: 30 if variant == "bare" else calls, PORT + 100: calls}, answered,
+    return made(case, {PORT: 30 if variant == "bare" else 1, PORT + 100: 1}, answered,
                 took=5.0 if variant == "bare" else took)
 
 
@@ -89,7 +88,7 @@ CASES = [
                                                            "all three, one share"]),
 ]
 
-HELD = "held, callers too"
+FRONTS = ["library", "callers too", "ten tries", "hold = 0"]
 
 # The same of the cycles.
 CYCLES = [
@@ -113,10 +112,10 @@ CYCLES = [
     ("kept", lambda v, c: made(c, 10, 6, in_vain=18 if v == "bare" else 1), ["library"]),  # connects for jobs
     ("kept", lambda v, c: made(c, 1, 0, in_vain=18 if v == "bare" else 1), ["bare", "library"]),
     ("hold", at_a_front, []),
-    ("hold", lambda v, c: made(c, 1, 1), ["bare", "held"]),
-    ("hold", lambda v, c: made(c, 3, 1), ["bare", HELD, "ten tries", "hold = 0"]),
-    ("hold", lambda v, c: at_a_front(v, c, took=600.0), ["ten tries", "hold = 0"]),
-    ("hold", lambda v, c: at_a_front(v, c, answered=0), ["bare", "held", HELD, "ten tries", "hold = 0"]),
+    ("hold", lambda v, c: made(c, 1, 1), ["bare"]),
+    ("hold", lambda v, c: made(c, 3, 1), ["bare", *FRONTS]),
+    ("hold", lambda v, c: at_a_front(v, c, took=600.0), FRONTS),
+    ("hold", lambda v, c: at_a_front(v, c, answered=0), ["bare", *FRONTS]),
     ("reconnect_spread", lambda v, c: made(c, 100 if v == "bare" else 0.5, 0 if v == "bare" else 1), []),
     ("reconnect_spread", lambda v, c: made(c, 0.5, 1), ["bare"]),
     ("reconnect_spread", lambda v, c: made(c, 100, 1), ["bare", "it blocks", "it does not block"]),
