@@ -17,10 +17,10 @@
 #define TIME_SHIFT 27
 
 /* From the widest to the narrowest, as a rule. */
-enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_SERVICE, KIN_SESSION, KIN_PARENT, KINDS };
+enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_UNIT, KIN_SESSION, KIN_PARENT, KINDS };
 
-static uint64_t program, service; /* 0: this process shares nothing; it is of no service */
-static uint64_t command;          /* the program with its arguments */
+static uint64_t program, unit; /* 0: this process shares nothing; it is of no unit */
+static uint64_t command;       /* the program with its arguments */
 static bool named;
 /* As the constructor knew it: who locks himself in (seccomp) may not ask later, and one whose
  * parent has ended still is of its lineage. */
@@ -45,7 +45,7 @@ static uint64_t hash_of(uint64_t seed, enum kin kind, uint64_t value)
 void lineage_setup(bool is_named)
 {
 	named = is_named;
-	service = own_service_hash();
+	unit = own_unit_hash();
 	program = own_program_hash();
 	command = own_command_hash(program);
 	at_start.process = thread_process();
@@ -63,7 +63,7 @@ static void kin_of_this(uint64_t kin[KINDS])
 
 	kin[KIN_PROGRAM] = hash_of(program, KIN_PROGRAM, 0);
 	kin[KIN_COMMAND] = named ? hash_of(command, KIN_COMMAND, 0) : 0;
-	kin[KIN_SERVICE] = service ? hash_of(command, KIN_SERVICE, service) : 0;
+	kin[KIN_UNIT] = unit ? hash_of(command, KIN_UNIT, unit) : 0;
 	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)session);
 	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)parent);
 }

@@ -3,9 +3,9 @@
  * Judging across processes that share a region. A loop may start a process for each attempt, and a
  * farm has many: to each of them its first try is new. So each destination remembers whose attempts
  * failed there and were not answered since: the program, and its command (the program with its
- * arguments) together with its parent, its session, and the service (the cgroup of a unit) that it
- * belongs to. A process of the same command and any of these is of the same lineage; in a share
- * that has been given a name the command alone is enough. Another command is other work, as
+ * arguments) together with its parent, its session, and the unit of a supervisor that it belongs to
+ * (dest/own_unit.h). A process of the same command and any of these is of the same lineage; in a
+ * share that has been given a name the command alone is enough. Another command is other work, as
  * another request is. Of each lineage it also counts the refusals that follow each other without a
  * pause (dest/spin_row.h).
  *

@@ -2,6 +2,7 @@
 /* What this process runs: of an interpreter the script, found past its options. */
 #include "dest/own_program.h"
 
+#include "dest/own_unit.h"
 #include "sys/hash.h"
 #include "sys/real.h"
 
@@ -157,6 +158,9 @@ const char *own_program_script(const char *file, const char *args, size_t n)
 	return script;
 }
 
+/* A class path is long, and so are the cgroups of a container; and the stack may be small. */
+static char room[4096];
+
 /* Bytes of a file of /proc, 0 where it cannot be had. */
 static size_t read_file(const char *path, char *out, size_t size)
 {
@@ -175,7 +179,6 @@ static size_t read_file(const char *path, char *out, size_t size)
 
 uint64_t own_program_hash(void)
 {
-	static char args[4096]; /* a class path is long, and the stack may be small */
 	char path[256] = "";
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	uint64_t hash = HASH_START;
@@ -185,7 +188,7 @@ uint64_t own_program_hash(void)
 		strncpy(path, program_invocation_name, sizeof(path) - 1);
 	hash = hash_bytes(hash, path, strlen(path));
 	script =
-	    own_program_script(path, args, read_file("/proc/self/cmdline", args, sizeof(args)));
+	    own_program_script(path, room, read_file("/proc/self/cmdline", room, sizeof(room)));
 	if (script)
 		hash = hash_bytes(hash, script, strlen(script));
 	return hash ? hash : 1;
@@ -207,15 +210,12 @@ uint64_t own_command_hash(uint64_t program)
 	return hash;
 }
 
-uint64_t own_service_hash(void)
+uint64_t own_unit_hash(void)
 {
-	static const char suffix[] = ".service";
-	char text[512];
-	size_t n = read_file("/proc/self/cgroup", text, sizeof(text));
-	const char *line = n ? strstr(text, "0::/") : NULL;
-	size_t length = line ? strcspn(line, "\n") : 0, end = sizeof(suffix) - 1;
+	const char *unit;
 
-	if (length <= end || memcmp(line + length - end, suffix, end) != 0)
+	if (read_file("/proc/self/cgroup", room, sizeof(room)) == 0)
 		return 0;
-	return hash_bytes(HASH_START, line, length);
+	unit = own_unit(room);
+	return unit ? hash_bytes(HASH_START, unit, strlen(unit)) : 0;
 }

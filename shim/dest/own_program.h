@@ -13,9 +13,8 @@ uint64_t own_program_hash(void);
 /* That program with all its arguments. */
 uint64_t own_command_hash(uint64_t program);
 
-/* The cgroup of the unit that systemd started as a service; 0: this process is of none, as those of
- * a user's session are not. */
-uint64_t own_service_hash(void);
+/* The unit of a supervisor that it is of (dest/own_unit.h); 0: of none. */
+uint64_t own_unit_hash(void);
 
 /* The argument that names what the interpreter in this file runs: a script, a module, a class, or
  * the text of -c and -e; of a file that has many programs in it, the program. NULL: there is none,

@@ -47,7 +47,7 @@ const struct rule rules[] = {
 	{ "stranger", KIND_NEW, is_stranger,
 	  "another program than those that failed there, of all that share the budget" },
 	{ "lineage", KIND_REPEAT, is_lineage,
-	  "the same command of the same parent, session or service failed there" },
+	  "the same command of the same parent, session or unit failed there" },
 	{ "same-command", KIND_UNCLEAR, is_same_command,
 	  "the same, but the destination answers others" },
 	{ "other-command", KIND_NEW, is_other_command,

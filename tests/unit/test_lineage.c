@@ -30,10 +30,10 @@ static struct {
 
 static struct destination here;
 
-static void be(uint64_t of_program, int process, int parent, int session, uint64_t of_service)
+static void be(uint64_t of_program, int process, int parent, int session, uint64_t of_unit)
 {
 	program = command = of_program;
-	service = of_service;
+	unit = of_unit;
 	me.process = process;
 	me.parent = parent;
 	me.session = session;
@@ -78,7 +78,7 @@ Test(lineage, of_a_shell_loop_each_process_is_the_same, .init = start)
 	}
 }
 
-Test(lineage, is_by_parent_session_or_service, .init = start)
+Test(lineage, is_by_parent_session_or_unit, .init = start)
 {
 	be(1, 100, 50, 40, 9);
 	lineage_failed(&here, NOW, NOW);
