@@ -34,14 +34,13 @@ static int64_t word_at(int64_t word, int64_t now)
 	return (int64_t)((uint64_t)second << 2 * COUNT_BITS) | counts;
 }
 
-void crowd_refused(cell64 *crowd, int64_t now)
+void crowd_refused(cell64 *crowd, bool fresh, int64_t now)
 {
 	int64_t word = LOAD(*crowd), next;
 
 	do {
 		next = word_at(word, now);
-		if (count_now(next) < COUNT_MASK)
-			next++;
+		next += lesser(fresh ? CROWD_FRESH : 1, COUNT_MASK - count_now(next));
 	} while (!atomic_compare_exchange_weak_explicit(crowd, &word, next, memory_order_relaxed,
 	                                                memory_order_relaxed));
 }

@@ -15,17 +15,21 @@
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
 
+#include <stdbool.h>
+
 /* Refusals a second that count as one program: a dozen loops that are held (`hold`), or one that
- * paces itself. */
-#define CROWD_EACH 50
-#define CROWD_MOST 20
+ * paces itself. A loop that starts a process for each try cannot come as often: one of a process
+ * that had only begun counts as CROWD_FRESH, for thirty loops that sleep for a second are many. */
+#define CROWD_EACH  50
+#define CROWD_FRESH 12
+#define CROWD_MOST  20
 
 /* ns: a crowd's delays get no shorter than this by its size; of two probes without a token the
  * second comes no sooner than half of it, which is what jitter leaves of such a delay. */
 #define CROWD_LEAST (NS_PER_S / 2)
 
-/* One was refused. */
-void crowd_refused(cell64 *crowd, int64_t now);
+/* One was refused. fresh: of a process that had only begun. */
+void crowd_refused(cell64 *crowd, bool fresh, int64_t now);
 
 /* So many programs ask: 1 to CROWD_MOST. */
 int64_t crowd_size(const cell64 *crowd, int64_t now);

@@ -217,7 +217,7 @@ bool result_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 			                   now);
 		flight_end_attempt(try); /* a first try has been counted when it began */
 		if (LOAD(shim_region->identity.scope) != SCOPE_PROCESS)
-			crowd_refused(&try->account.budget->crowd, now);
+			crowd_refused(&try->account.budget->crowd, try->lineage, now);
 	}
 	exhausted = exhausted_by(try, now) != 0;
 	count_refused(shim_tally, try->trial.destination, !goes, try->told == EINPROGRESS,

@@ -188,7 +188,7 @@ void sim_library_refused(struct sim_unit *unit, const struct sim_policy *policy,
                          struct sim_try *try, int64_t now)
 {
 	if (policy->scope != SCOPE_PROCESS)
-		crowd_refused(&unit->budget.crowd, now);
+		crowd_refused(&unit->budget.crowd, false, now);
 	if (!try->retry && try->over_rate) /* nothing has failed */
 		return;
 	try->denials++;

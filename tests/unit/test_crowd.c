@@ -9,7 +9,7 @@
 static int64_t refuse_many(cell64 *crowd, int64_t rate, int64_t seconds, int64_t now)
 {
 	for (int64_t i = 0; i < rate * seconds; i++)
-		crowd_refused(crowd, now + i * NS_PER_S / rate);
+		crowd_refused(crowd, false, now + i * NS_PER_S / rate);
 	return now + SECONDS(seconds);
 }
 
@@ -26,17 +26,44 @@ Test(crowd, is_as_large_as_many_ask)
 	}
 }
 
+/* Loops that start a process for each try, and sleep for a second in between. */
+Test(crowd, of_loops_of_processes_is_as_large_as_they_are_many)
+{
+	for (int64_t loops = 1; loops <= 200; loops++) {
+		cell64 crowd = 0;
+		int64_t size;
+
+		for (int64_t i = 0; i < loops * 3; i++)
+			crowd_refused(&crowd, true, START_OF_TIME + i * NS_PER_S / loops);
+		size = crowd_size(&crowd, START_OF_TIME + SECONDS(3));
+		cr_expect_eq(size, within(loops * 12 / 50, 1, 20), "%ld: %ld", (long)loops,
+		             (long)size);
+	}
+}
+
+Test(crowd, is_no_loop_that_is_held_or_sleeps_a_little)
+{
+	for (int64_t rate = 1; rate <= 8; rate++) {
+		cell64 crowd = 0;
+
+		for (int64_t i = 0; i < rate * 3; i++)
+			crowd_refused(&crowd, true, START_OF_TIME + i * NS_PER_S / rate);
+		cr_expect_eq(crowd_size(&crowd, START_OF_TIME + SECONDS(3)), 1, "%ld/s",
+		             (long)rate);
+	}
+}
+
 Test(crowd, counts_on_over_the_edge_of_a_second)
 {
 	cell64 crowd = 0;
 	int64_t second = (START_OF_TIME / NS_PER_S + 1) * NS_PER_S;
 
 	for (int i = 0; i < 200; i++)
-		crowd_refused(&crowd, second - 1);
+		crowd_refused(&crowd, false, second - 1);
 	cr_expect_eq(crowd_size(&crowd, second - 1), 4);
 	cr_expect_eq(crowd_size(&crowd, second), 4, "the second before counts");
-	crowd_refused(&crowd, second);
-	crowd_refused(&crowd, second - 1); /* a rival's clock is behind */
+	crowd_refused(&crowd, false, second);
+	crowd_refused(&crowd, false, second - 1); /* a rival's clock is behind */
 	cr_expect_eq(crowd_size(&crowd, second), 4);
 	cr_expect_eq(crowd_size(&crowd, second + SECONDS(1)), 1);
 }
@@ -50,7 +77,7 @@ Test(crowd, is_a_number_in_range_whatever_stands_there)
 		int64_t now = START_OF_TIME + SECONDS(i);
 
 		cr_assert(crowd_size(&crowd, now) >= 1 && crowd_size(&crowd, now) <= CROWD_MOST);
-		crowd_refused(&crowd, now);
+		crowd_refused(&crowd, false, now);
 		cr_assert(crowd_size(&crowd, now) >= 1 && crowd_size(&crowd, now) <= CROWD_MOST);
 	}
 }
@@ -58,7 +85,7 @@ Test(crowd, is_a_number_in_range_whatever_stands_there)
 static void *refuse_some(void *crowd)
 {
 	for (int i = 0; i < 10000; i++)
-		crowd_refused(crowd, START_OF_TIME);
+		crowd_refused(crowd, false, START_OF_TIME);
 	return NULL;
 }
 
@@ -76,7 +103,7 @@ Test(crowd, loses_nobody_who_comes_beside_others)
 
 /* An outage of a minute, in which so many ask a second. Returns how many went in its second half,
  * and in *longest the longest time in it that nobody did. cap: ns, 0 = the default. */
-static int outage_with(int64_t rate, int64_t cap, int64_t *longest)
+static int outage_with(int64_t rate, bool fresh, int64_t cap, int64_t *longest)
 {
 	struct world world;
 	int64_t now = START_OF_TIME, half = now + SECONDS(30), last = half;
@@ -89,7 +116,7 @@ static int outage_with(int64_t rate, int64_t cap, int64_t *longest)
 	budget_failure(&world.account, false, now, now, &world.random);
 	for (; now < START_OF_TIME + SECONDS(60); now += NS_PER_S / rate) {
 		if (budget_verdict(&world.account, TOKENS(1), now) == REFUSED) {
-			crowd_refused(&world.budget.crowd, now);
+			crowd_refused(&world.budget.crowd, fresh, now);
 			continue;
 		}
 		budget_failure(&world.account, true, now, now + MS(1), &world.random);
@@ -104,13 +131,13 @@ static int outage_with(int64_t rate, int64_t cap, int64_t *longest)
 
 static int outage(int64_t rate, int64_t *longest)
 {
-	return outage_with(rate, 0, longest);
+	return outage_with(rate, false, 0, longest);
 }
 
 Test(crowd, gets_no_more_than_tokens_and_its_probes_where_delays_are_short)
 {
 	int64_t longest;
-	int went = outage_with(1000, MS(1), &longest);
+	int went = outage_with(1000, false, MS(1), &longest);
 
 	/* 30 s: a floor of 0.2 a second, and four probes a second at the most. */
 	cr_expect(went >= 60 && went <= 6 + 120 + 2, "%d", went);
@@ -128,6 +155,17 @@ Test(crowd, is_probed_for_more_often_than_one_program)
 	cr_expect_leq(longest, MS(600));
 	went = outage(4000, &longest);
 	cr_expect(went >= 60 && went <= 130, "and no more: %d", went);
+}
+
+Test(crowd, of_slow_loops_is_probed_for_in_time)
+{
+	int64_t longest;
+	int went = outage_with(30, true, 0, &longest);
+
+	cr_expect(went >= 15 && went <= 60, "one a second, of thirty: %d", went);
+	cr_expect_leq(longest, MS(2000));
+	went = outage_with(1, true, 0, &longest);
+	cr_expect_leq(went, 7, "a loop alone: %d", went);
 }
 
 Test(crowd, does_not_overrule_what_an_operator_or_a_server_asks_for)
