@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 TestSuite(chunks, .init = set_up, .fini = tear_down, .timeout = 30);
 
@@ -315,4 +317,58 @@ Test(chunks, makers_that_are_killed, .timeout = 60)
 	for (int i = 0; i < NAMES; i++)
 		cr_assert_geq(fail_at(i)->tally.attempts, 2, "%d", i);
 	cr_expect_eq(in_child(finds_all, NULL), 1, "it can be read, counted further than that");
+}
+
+/* With a chunk half made: nobody waits for it. */
+Test(chunks, makers_that_stand_still, .timeout = 60)
+{
+	enum { STOPPED = 40 };
+	pid_t stopped[STOPPED];
+	uint64_t dice = 4712;
+
+	for (int i = 0; i < STOPPED; i++) {
+		stopped[i] = fork();
+		cr_assert_geq(stopped[i], 0);
+		if (stopped[i] == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			claim_all((void *)(intptr_t)i);
+			pause();
+		}
+		dice = dice * 6364136223846793005u + 1442695040888963407u;
+		usleep((useconds_t)(dice >> 33) % 2000);
+		kill(stopped[i], SIGSTOP);
+	}
+	claim_all(NULL);
+	for (int i = 0; i < NAMES; i++)
+		cr_assert_geq(fail_at(i)->tally.attempts, 2, "%d", i);
+	for (int i = 0; i < STOPPED; i++)
+		kill(stopped[i], SIGKILL);
+	while (wait(NULL) > 0)
+		continue;
+	cr_expect_eq(in_child(finds_all, NULL), 1, "it can be read, counted further than that");
+}
+
+/* The machine gives no more segments once there are two. */
+Test(chunks, a_share_that_cannot_grow_goes_on)
+{
+	uint64_t faults;
+	FILE *limit;
+
+	tear_down();
+	if (unshare(CLONE_NEWIPC) != 0 || !(limit = fopen("/proc/sys/kernel/shmmni", "we")))
+		cr_skip_test("needs a namespace of its own");
+	cr_assert(fputs("2", limit) >= 0 && fclose(limit) == 0);
+	set_up();
+	faults = shim_region->faults;
+	for (int i = 0; i < 6000; i++)
+		cr_assert_not_null(fail_at(i));
+	cr_expect_eq(chunks_made(), 1);
+	cr_expect_gt(shim_region->faults, faults, "it is counted");
+	/* What came last is there. */
+	cr_expect_eq(fail_at(5999)->tally.attempts, 2);
+	limit = fopen("/proc/sys/kernel/shmmni", "we");
+	cr_assert(limit && fputs("4096", limit) >= 0 && fclose(limit) == 0);
+	now += 60 * NS_PER_S;
+	fill();
+	cr_expect_gt(chunks_made(), 1, "it grows again");
 }
