@@ -24,7 +24,12 @@ CLIENTS = [
     shared("supervisor, at once", PYTHON, "supervisor.py", "restart"),
     shared("units, restarted", PYTHON, "supervisor.py", "unit"),
     shared("cron", PYTHON, "supervisor.py", "cron", share="jobs", units=60),
+    # Nothing tells the run that comes with the clock from one that tries again what has failed.
+    shared("cron, one command", PYTHON, "supervisor.py", "due", share="jobs", units=60, retries=False),
+    shared("units, one command", PYTHON, "supervisor.py", "same"),
     shared("farm, two services", PYTHON, "farm.py", units=60),
+    shared("farm, forked", PYTHON, "farm_forked.py", "kept", units=150),
+    shared("farm, forked anew", PYTHON, "farm_forked.py", "anew", units=150),
     scheduled("xargs -P", "xargs", "curl"),
     scheduled("make -j", "make", "curl"),
     # Of its two requests the second may fail alone: then what was answered is asked for again.
