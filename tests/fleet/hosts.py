@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Hosts of a fleet on this machine: each has a network, processes and a /proc of its own, an agent, and programs
-under the library. All hang on one bridge, at whose address a Redis and the service stand. Nothing of it is seen
+"""Hosts of a fleet on this machine: each has a network, processes, a /proc and shared memory of its own, an agent, and
+programs under the library. All hang on one bridge, at whose address a Redis and the service stand. Nothing of it is seen
 outside: the test enters a network of its own first."""
 
 import os
@@ -162,8 +162,8 @@ class Host:
     def __init__(self, fleet, number):
         self.fleet, self.number = fleet, number
         self.name, self.address = f"h{number}", f"10.77.0.{10 + number}"
-        self.holder = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--mount", "--fork",
-                                        "--mount-proc", "--kill-child", "sleep", "infinity"], stderr=subprocess.DEVNULL)
+        self.holder = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--ipc", "--mount",
+                                        "--fork", "--mount-proc", "--kill-child", "sleep", "infinity"], stderr=subprocess.DEVNULL)
         wait_for("a host", lambda: self.child_of(self.holder.pid))
         self.first = self.child_of(self.holder.pid)
         self.agent, self.programs = None, []
@@ -172,6 +172,7 @@ class Host:
         subprocess.run(["ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", str(self.first)],
                        check=True)
         subprocess.run(["ip", "link", "set", link, "master", "fleet", "up"], check=True)
+        run("mount", "-t", "tmpfs", "none", "/dev/shm")
         run("ip", "link", "set", "lo", "up")
         run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
         run("ip", "link", "set", "eth0", "up")
@@ -185,7 +186,7 @@ class Host:
             return 0
 
     def command(self, *words):
-        return ["nsenter", "--target", str(self.first), "--net", "--pid", "--mount", "--", *words]
+        return ["nsenter", "--target", str(self.first), "--net", "--pid", "--ipc", "--mount", "--", *words]
 
     def run(self, *words):
         subprocess.run(self.command(*words), check=True)
