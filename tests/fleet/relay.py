@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A relay before a server on this host: what it carries comes late, each time by another span, so that it
-overtakes what came before on other connections, and now and then the connection is broken with what is on its way."""
+"""A relay before a server on this host: what it carries comes late, each time by another span, and now and then the
+connection is broken. An answer that was on its way is lost with it; a request comes later than what its host asks
+meanwhile on another connection."""
 
 import asyncio
 import random
 import threading
 
-LATEST, BREAKS = 0.8, 15  # seconds; of so many messages one
+LATEST, BREAKS = 0.8, 8  # seconds; of so many messages one
+LATE = 3  # seconds, in which a host connects anew and asks again
 READ = 65536
 
 
@@ -14,7 +16,7 @@ class Relay:
     def __init__(self, address, port, behind):
         self.address, self.port, self.behind = address, port, behind
         self.delayed, self.broken, self.overtaken = 0, 0, 0
-        self.came, self.latest = 0, 0  # messages; the youngest of those that have gone on
+        self.came, self.latest = 0, {}  # requests; of each host the youngest of those that have gone on
         self.loop, ready = asyncio.new_event_loop(), threading.Event()
         self.thread = threading.Thread(target=self.run, args=(ready,), daemon=True)
         self.thread.start()
@@ -32,24 +34,45 @@ class Relay:
         except OSError:
             writer.close()
             return
-        ways = [asyncio.ensure_future(way) for way in (self.carry(reader, back), self.carry(onward, writer))]
+        host = writer.get_extra_info("peername")[0]
+        ways = [asyncio.ensure_future(way)
+                for way in (self.ask(host, reader, back, writer), self.answer(onward, writer))]
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in ways:
             way.cancel()
         writer.close()
         back.close()
 
-    async def carry(self, reader, writer):
+    async def delay(self):
+        """Whether the connection breaks then."""
+        await asyncio.sleep(random.uniform(0, LATEST))
+        self.delayed += 1
+        breaks = self.delayed % BREAKS == 0
+        self.broken += breaks
+        return breaks
+
+    async def ask(self, host, reader, back, writer):
         try:
             while message := await reader.read(READ):
                 self.came += 1
                 number = self.came
-                await asyncio.sleep(random.uniform(0, LATEST))
-                self.delayed += 1
-                self.overtaken += number < self.latest
-                self.latest = max(self.latest, number)
-                if self.delayed % BREAKS == 0:
-                    self.broken += 1
+                breaks = await self.delay()
+                if breaks:
+                    writer.close()
+                    await asyncio.sleep(LATE)
+                self.overtaken += number < self.latest.get(host, 0)
+                self.latest[host] = max(self.latest.get(host, 0), number)
+                back.write(message)
+                await back.drain()
+                if breaks:
+                    return
+        except OSError:
+            pass
+
+    async def answer(self, onward, writer):
+        try:
+            while message := await onward.read(READ):
+                if await self.delay():
                     return
                 writer.write(message)
         except OSError:
