@@ -7,9 +7,10 @@
  * Checked in every state: what is free, held and granted on its way is never more than CAPACITY. It
  * grows by time, so that no window of time sees more than CAPACITY and what time adds; and by two for
  * each attempt that was answered (the code: by five quarters), and these are gone, spent or not, a
- * lease's life after the ledger heard of it. And from every state on, when the faults end: all that anybody held comes back, and who asks gets some.
+ * lease's life after the ledger heard of it. And from every state on, when the faults end: all that
+ * anybody held comes back, and whoever asks gets some.
  *
- * tests/fleet/specified runs this, and the broken variants, of which each has to be found.
+ * tests/fleet/specified runs this within bounds that it names, and the broken variants, of which each has to be found.
  */
 #define HOSTS    2
 #define CAPACITY 2
@@ -63,8 +64,10 @@ byte ticks = TICKS, asks = ASKS, deaths = FAULTS, losses = FAULTS, losing = LOSI
 byte more[LIFE], untold[HOSTS];
 
 #define LEAST(x, y) (x < y -> x : y)
+/* What nothing reads any more is 0, so that schedules which differ in that alone are one. */
+#define TIDY(h) part_left[h] = (part[h] == 0 -> 0 : part_left[h]); left[h] = (held[h] == 0 -> 0 : left[h])
 #define VOID(h) held[h] = (left[h] == 0 -> 0 : (part_left[h] == 0 -> held[h] - part[h] : held[h])); \
-	part[h] = (left[h] == 0 || part_left[h] == 0 -> 0 : part[h])
+	part[h] = (left[h] == 0 || part_left[h] == 0 -> 0 : part[h]); TIDY(h)
 #ifdef PATIENT /* for traces by chance, of which few would hear an answer otherwise */
 #define MAY_ASK(h) (!waits[h] || since[h] > 0)
 #define MAY_TICK (empty(requests) && empty(answers))
@@ -72,10 +75,12 @@ byte more[LIFE], untold[HOSTS];
 #define MAY_ASK(h) true
 #define MAY_TICK true
 #endif
+/* The hosts are alike: the first to do anything is host 0. */
+#define MAY_ACT (number[0] > 0 || life[0] > 0)
 #define TAKES(h, l, n) (waits[h] && life[h] == l && number[h] == n && since[h] < LIFE)
 #define SOUND assert(free + earned + held[0] + held[1] + granted <= CAPACITY + more[0] + more[1])
 
-byte h, l, n, a, b, w, sum, give;
+byte h, l, n, a, b, w, sum, give, all, won_all, who;
 
 inline tick()
 {
@@ -88,7 +93,8 @@ inline tick()
 		VOID(h);
 		since[h] = (since[h] < LIFE -> since[h] + 1 : LIFE);
 		k_age[h] = (k_age[h] < LIFE -> k_age[h] + 1 : LIFE);
-		b_age[h] = (b_age[h] < LIFE -> b_age[h] + 1 : LIFE)
+		k_out[h] = (k_age[h] == LIFE -> 0 : k_out[h]);
+		b_age[h] = (b_is && b_age[h] < LIFE -> b_age[h] + 1 : b_age[h])
 	}
 	if
 	:: answers ? [h, l, n, a, w] -> answers ? <h, l, n, a, w>; granted = (TAKES(h, l, n) -> a : 0)
@@ -117,6 +123,7 @@ inline spend(i)
 {
 	held[i]--;
 	part[i] = LEAST(part[i], held[i]);
+	TIDY(i);
 	printf("TRACE spend %d\n", i)
 }
 
@@ -144,6 +151,7 @@ inline ask(i, gives)
 #ifndef GREEDY /* broken: what is given back is kept */
 	held[i] = held[i] - b;
 	part[i] = LEAST(part[i], held[i]);
+	TIDY(i);
 #endif
 	b = 0
 }
@@ -176,16 +184,10 @@ inline serve()
 		sum = out[0] + out[1];
 		free = (sum >= CAPACITY -> 0 : (free + sum > CAPACITY -> CAPACITY - sum : free));
 		give = (learning > 0 -> 0 : free);
-		if /* all, or one */
-		:: give > 1 -> give = 1
-		:: true
-		fi;
+		give = (give > 1 && !all -> 1 : give);
 		free = free - give;
 		w = (learning > 0 -> 0 : earned);
-		if
-		:: w > 1 -> w = 1
-		:: true
-		fi;
+		w = (w > 1 && !won_all -> 1 : w);
 		earned = earned - w;
 		give = give + w;
 #ifndef UNCOUNTED /* broken: a grant is not counted until its host says that it holds it */
@@ -202,7 +204,7 @@ inline serve()
 		:: full(answers)
 		fi
 	fi;
-	h = 0; l = 0; n = 0; a = 0; b = 0; w = 0; sum = 0; give = 0
+	h = 0; l = 0; n = 0; a = 0; b = 0; w = 0; sum = 0; give = 0; all = 0; won_all = 0
 }
 
 inline hear()
@@ -224,6 +226,7 @@ inline hear()
 		part[h] = part[h] + w;
 		VOID(h);
 		waits[h] = false;
+		since[h] = LIFE;
 #ifdef AGAIN
 		won[h] = 0
 #endif
@@ -245,6 +248,7 @@ inline die(i)
 	part_left[i] = 0;
 	won[i] = 0;
 	waits[i] = false;
+	since[i] = LIFE;
 	if
 	:: answers ? [eval(i), l, n, a, w] -> granted = 0
 	:: else
@@ -282,14 +286,18 @@ inline go_back()
 	for (h : 0 .. HOSTS - 1) {
 		k_life[h] = b_life[h]; k_number[h] = b_number[h]; k_out[h] = b_k_out[h]; k_age[h] = b_age[h]
 	}
-	h = 0;
 	free = (LEARN > 0 -> 0 : b_free);
 	earned = 0;
-	learning = LEARN
+	learning = LEARN;
+	b_free = 0; b_out[0] = 0; b_out[1] = 0; b_is = false;
+	for (h : 0 .. HOSTS - 1) {
+		b_life[h] = 0; b_number[h] = 0; b_k_out[h] = 0; b_age[h] = 0
+	}
+	h = 0
 }
 
 /* Everybody but a host that asks again and again is gone, and nothing is lost any more. */
-inline recover()
+inline recover(i)
 {
 	do
 	:: nempty(requests) -> requests ? h, l, n, a, b, w
@@ -301,26 +309,36 @@ inline recover()
 		tick()
 	}
 	assert(free == CAPACITY); /* the tokens of the dead have come back */
-	ask(0, false);
+	ask(i, false);
 	serve();
 	hear();
-	assert(held[0] > 0) /* who asks gets some: somebody probes */
+	assert(held[i] > 0) /* who asks gets some: somebody probes */
 }
 
 init {
 	free = CAPACITY;
+	since[0] = LIFE; since[1] = LIFE;
 	do
-	:: atomic { ticks > 0 && MAY_TICK -> ticks--; tick(); SOUND }
-	:: atomic { held[0] > 0 -> spend(0); SOUND }
-	:: atomic { held[1] > 0 -> spend(1); SOUND }
-	:: atomic { wins > 0 && held[0] > 0 -> win(0); SOUND }
-	:: atomic { wins > 0 && held[1] > 0 -> win(1); SOUND }
-	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, true); SOUND }
-	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, false); SOUND }
-	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(1) -> asks--; ask(1, true); SOUND }
-	:: atomic { asks > 0 && nfull(requests) && MAY_ASK(1) -> asks--; ask(1, false); SOUND }
-	:: atomic { nempty(requests) -> serve(); SOUND }
-	:: atomic { nempty(answers) -> hear(); SOUND }
+	:: d_step { ticks > 0 && MAY_TICK -> ticks--; tick(); SOUND }
+	:: d_step { held[0] > 0 -> spend(0); SOUND }
+	:: d_step { held[1] > 0 -> spend(1); SOUND }
+	:: d_step { wins > 0 && held[0] > 0 -> win(0); SOUND }
+	:: d_step { wins > 0 && held[1] > 0 -> win(1); SOUND }
+	:: d_step { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, true); SOUND }
+	:: d_step { asks > 0 && nfull(requests) && MAY_ASK(0) -> asks--; ask(0, false); SOUND }
+	:: d_step { asks > 0 && nfull(requests) && MAY_ACT && MAY_ASK(1) -> asks--; ask(1, true); SOUND }
+	:: d_step { asks > 0 && nfull(requests) && MAY_ACT && MAY_ASK(1) -> asks--; ask(1, false); SOUND }
+	:: atomic { nempty(requests) -> /* all, or one */
+		if
+		:: all = 0
+		:: all = 1
+		fi;
+		if
+		:: won_all = 0
+		:: won_all = 1
+		fi;
+		d_step { serve(); SOUND } }
+	:: d_step { nempty(answers) -> hear(); SOUND }
 	:: atomic { losing > 0 && nempty(requests) -> losing--; /* one that stays comes twice */
 		requests ? h, l, n, a, b, w;
 		if
@@ -329,19 +347,25 @@ init {
 			printf("TRACE twice %d %d %d\n", h, l, n)
 		fi;
 		h = 0; l = 0; n = 0; a = 0; b = 0; w = 0 }
-	:: atomic { losing > 0 && nempty(answers) -> losing--; answers ? h, l, n, a, w; granted = 0;
+	:: d_step { losing > 0 && nempty(answers) -> losing--; answers ? h, l, n, a, w; granted = 0;
 		printf("TRACE unheard %d %d %d\n", h, l, n); h = 0; l = 0; n = 0; a = 0; w = 0 }
-	:: atomic { len(requests) == 2 -> /* the second comes first */
+	:: d_step { len(requests) == 2 -> /* the second comes first */
 		requests ? h, l, n, a, b, w; requests ! h, l, n, a, b, w; h = 0; l = 0; n = 0; a = 0; b = 0; w = 0 }
-	:: atomic { deaths > 0 -> deaths--; die(0); SOUND }
-	:: atomic { deaths > 0 -> deaths--; die(1); SOUND }
+	:: d_step { deaths > 0 -> deaths--; die(0); SOUND }
+	:: d_step { deaths > 0 && MAY_ACT -> deaths--; die(1); SOUND }
 #ifndef BACK
-	:: atomic { losses > 0 -> losses--; lose_all(); SOUND }
+	:: d_step { losses > 0 -> losses--; lose_all(); SOUND }
 #endif
 #ifdef BACK
-	:: atomic { losses > 0 && !b_is -> b_is = true; remember() }
-	:: atomic { losses > 0 && b_is -> losses--; go_back(); SOUND }
+	:: d_step { losses > 0 && !b_is -> b_is = true; remember() }
+	:: d_step { losses > 0 && b_is -> losses--; go_back(); SOUND }
 #endif
-	:: atomic { ticks == 0 -> recover(); break }
+	:: atomic { ticks == 0 ->
+		if
+		:: who = 0
+		:: who = 1
+		fi;
+		d_step { recover(who) };
+		break }
 	od
 }
