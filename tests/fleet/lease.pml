@@ -8,7 +8,7 @@
  * grows by time, so that no window of time sees more than CAPACITY and what time adds; and by two for
  * each attempt that was answered (the code: by five quarters), and these are gone, spent or not, a
  * lease's life after the ledger heard of it. And from every state on, when the faults end: all that
- * anybody held comes back, and whoever asks gets some.
+ * anybody held comes back, and whoever asks gets some. Who probes is probe.pml's.
  *
  * tests/fleet/specified runs this within bounds that it names, and the broken variants, of which each has to be found.
  */
