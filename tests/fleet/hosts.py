@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Hosts of a fleet on this machine: each has a network, processes, a /proc and shared memory of its own, an agent, and
-programs under the library. All hang on one bridge, at whose address a Redis and the service stand. Nothing of it is seen
-outside: the test enters a network of its own first."""
+programs under the library. All hang on one bridge, at whose address a Redis and the service stand. Nothing of it is
+seen outside: the test enters a network of its own first."""
 
 import os
 import re
@@ -163,7 +163,8 @@ class Host:
         self.fleet, self.number = fleet, number
         self.name, self.address = f"h{number}", f"10.77.0.{10 + number}"
         self.holder = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "unshare", "--net", "--pid", "--ipc", "--mount",
-                                        "--fork", "--mount-proc", "--kill-child", "sleep", "infinity"], stderr=subprocess.DEVNULL)
+                                        "--fork", "--mount-proc", "--kill-child", "sleep", "infinity"],
+                                       stderr=subprocess.DEVNULL)
         wait_for("a host", lambda: self.child_of(self.holder.pid))
         self.first = self.child_of(self.holder.pid)
         self.agent, self.programs = None, []
