@@ -17,6 +17,7 @@
  * one was taken in. */
 #define INDEX_BITS   44
 #define INDEX_MASK   ((INT64_C(1) << INDEX_BITS) - 1)
+#define LEASED       (INT64_C(1) << INDEX_BITS) /* another tag: the last look found a lease */
 #define PERIOD_MOST  (INT64_MAX / 8)
 #define RESERVE_SALT UINT64_C(0x9e3779b97f4a7c15)
 #define PROBE_SALT   UINT64_C(0xd1342543de82ef95)
@@ -24,11 +25,6 @@
 static int64_t boot_of(const struct account *account, int64_t now)
 {
 	return later(now, greater(account->slept, 0));
-}
-
-static void read_lease(const struct account *account, int64_t now, struct lease_view *view)
-{
-	lease_read(&account->budget->lease, account->policy->label, boot_of(account, now), view);
 }
 
 static int64_t times(int64_t a, int64_t b)
@@ -66,6 +62,43 @@ static int64_t streak_began(const struct account *account, int64_t now)
 	return now;
 }
 
+/* What tells the streak, and where in its period the first one lies. */
+static uint64_t draw_of(int64_t began, uint64_t salt)
+{
+	uint64_t draw = ((uint64_t)began ^ salt) * UINT64_C(0xbf58476d1ce4e5b9);
+
+	draw ^= draw >> 29;
+	return draw * UINT64_C(0x94d049bb133111eb);
+}
+
+static int64_t tag_of(uint64_t draw)
+{
+	return (int64_t)(draw >> INDEX_BITS << INDEX_BITS);
+}
+
+static void note_lease(cell64 *word, int64_t began, uint64_t salt)
+{
+	int64_t seen = LOAD(*word), leased = tag_of(draw_of(began, salt)) ^ LEASED;
+
+	if (seen != leased)
+		cell_swap(word, seen, leased);
+}
+
+/* While a lease lives nothing falls due: late in a streak hosts that lose their leases at one
+ * moment would all come then. */
+static void read_lease(const struct account *account, int64_t now, struct lease_view *view)
+{
+	struct lease *lease = &account->budget->lease;
+	int64_t began;
+
+	lease_read(lease, account->policy->label, boot_of(account, now), view);
+	if (!view->lives)
+		return;
+	began = streak_began(account, now);
+	note_lease(&lease->reserve, began, RESERVE_SALT);
+	note_lease(&lease->alone, began, PROBE_SALT);
+}
+
 struct share {
 	cell64 *word;
 	int64_t seen, next; /* of the word: as it is, and once this period's is taken */
@@ -77,15 +110,15 @@ static void look(const struct account *account, cell64 *word, int64_t period, ui
                  int64_t now, struct share *share)
 {
 	int64_t began = streak_began(account, now), index, taken, since;
-	uint64_t draw = ((uint64_t)began ^ salt) * UINT64_C(0xbf58476d1ce4e5b9);
+	uint64_t draw = draw_of(began, salt);
 
-	draw ^= draw >> 29;
-	draw *= UINT64_C(0x94d049bb133111eb);
 	since = later(now - began, (int64_t)((draw >> 1) % (uint64_t)period));
 	index = since / period & INDEX_MASK;
 	share->word = word;
 	share->seen = LOAD(*word);
-	share->next = (int64_t)((draw >> INDEX_BITS << INDEX_BITS) | (uint64_t)index);
+	share->next = tag_of(draw) | index;
+	if (share->seen == (tag_of(draw) ^ LEASED) && cell_swap(word, share->seen, share->next))
+		share->seen = share->next;
 	/* Of another streak nothing has been taken in this one, which begins with period 0. */
 	taken = (share->seen ^ share->next) >> INDEX_BITS == 0 ? share->seen & INDEX_MASK : 0;
 	share->wait = period - since % period;

@@ -71,6 +71,42 @@ Test(leased_reserve, without_a_lease_all_hosts_keep_within_the_reserve)
 	cr_expect_eq(silent, 0, "%d hosts were shut out", silent);
 }
 
+/* Nor do they where the streak has lasted for periods by then: each would have one due. */
+Test(leased_reserve, a_lease_that_ends_late_in_a_streak_leaves_nothing_due)
+{
+	enum { HOSTS = 200, MINUTES = 20 };
+	static const int every[] = {
+		1, 60
+	}; /* seconds: how often a program looks while it has a lease */
+
+	for (size_t i = 0; i < sizeof(every) / sizeof(*every); i++) {
+		int in_second[MINUTES * 60] = { 0 }, went = 0, worst = 0;
+
+		for (int host = 0; host < HOSTS; host++) {
+			fleet_start((uint64_t)host + 1, TOKENS(1), HOSTS);
+			fail_first_try();
+			for (int64_t end = now + SECONDS(900); now < end;
+			     now += SECONDS(every[i])) {
+				lend((struct lease_grant) { .until = boot() + SECONDS(61) });
+				cr_assert_not(goes());
+			}
+			lend((struct lease_grant) { .until = boot() });
+			for (int64_t at = 0; at < SECONDS(MINUTES * 60);
+			     at += SECONDS(0.5), now += SECONDS(0.5)) {
+				if (!goes())
+					continue;
+				in_second[at / NS_PER_S]++;
+				went++;
+				budget_failure(account, true, now, now, &world.random);
+			}
+		}
+		for (int s = 0; s < MINUTES * 60; s++)
+			worst = in_second[s] > worst ? in_second[s] : worst;
+		cr_expect_leq(worst, 9, "%d in one second", worst);
+		cr_expect(went > MINUTES * 60 * 0.9 && went < MINUTES * 60 * 1.15, "%d went", went);
+	}
+}
+
 Test(leased_reserve, in_any_window_a_host_has_one_more_than_its_part_at_most)
 {
 	int64_t last = 0, period = SECONDS(100); /* 1/s of 100 */
