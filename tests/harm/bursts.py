@@ -40,7 +40,7 @@ def services():
         "python": (["/usr/bin/python3", "{H}/hosts/service.py", str(PORT), str(LIVE), str(DEAD)], {}),
         "node": (["node", "{H}/hosts/service.js", str(PORT), str(LIVE), str(DEAD)], {"needs": ["node"]}),
         "node-cluster": (["node", "{H}/hosts/service.js", str(PORT), str(LIVE), str(DEAD), "cluster"],
-                         {"needs": ["node"]}),
+                         {"needs": ["node"], "load": load(50, 8, "", f"{PORT}=p")}),
     }
     for name, kept in (("nginx", ""), ("nginx-kept", "keepalive 8;")):
         hosts[name] = (["nginx", "-c", "{T}/nginx.conf", "-p", "{T}"],
@@ -48,5 +48,6 @@ def services():
                         "quick": not kept})
     for name, (host, more) in hosts.items():
         scene(f"back/{name}", "return", "a service whose server is away for ten seconds", host, servers, seconds,
-              front=PORT, load=load(50, 8, "-k", f"{PORT}=p"), failing=0.5, least=0.42, later=500,
-              per_demand=(LIVE, "p", 1.3, "syns"), fixed=True, **more)
+              front=PORT, failing=0.5, least=0.42, later=500,
+              per_demand=(LIVE, "p", 1.3, "syns"), fixed=True,
+              **{"load": load(50, 8, "-k", f"{PORT}=p"), **more})

@@ -36,7 +36,9 @@ Test(passed, connections_are_served_and_nothing_else)
 	    connect(client, (const struct sockaddr *)&server.address, sizeof(server.address)), 0);
 	connection = accept(server.fd, NULL, NULL);
 	cr_assert_geq(connection, 0);
-	cr_expect_not(demand_serves());
+	come((int[]) { file, connection }, 2);
+	cr_expect_not(demand_serves(), "all is well");
+	demand_note_refusal(monotonic());
 	come((int[]) { file, pair[0], server.fd, -1, INT32_MAX }, 5);
 	cr_expect_not(demand_serves());
 	cr_expect_not(socket_watched(file) & WATCH_SERVER);
