@@ -217,7 +217,7 @@ bool allowance_is_usual(const struct allowance *allowance, int64_t now)
 
 bool allowance_is_as_before(const struct allowance *allowance, int64_t now)
 {
-	int64_t before = lesser(LOAD(allowance->before) - 1, SLICE_COUNT_MAX);
+	int64_t before = within(LOAD(allowance->before), 0, SLICE_COUNT_MAX) - 1;
 
 	if (before < 0)
 		return false;
