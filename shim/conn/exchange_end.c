@@ -4,10 +4,9 @@
 
 #include "config/current.h"
 #include "conn/connection_end.h"
-#include "conn/data_connection.h"
 #include "conn/flight.h"
-#include "conn/greeting.h"
 #include "conn/http_reply.h"
+#include "conn/idle_end.h"
 #include "conn/loss.h"
 #include "conn/not_now.h"
 #include "conn/tcp_info.h"
@@ -250,7 +249,6 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
                         enum failure failure, int err)
 {
 	unsigned int traits = LOAD(entry->traits);
-	enum idle kept = IDLE_NOT;
 	struct trial trial;
 	bool connecting, idle;
 
@@ -258,23 +256,7 @@ void exchange_end_close(int fd, struct socket_entry *entry, enum socket_state st
 	 * away meanwhile. */
 	if (tcp_info_goes_on(fd))
 		return;
-	/* A kept connection that the peer closed while it was idle is nobody's failure: then the
-	 * peer never acknowledged the request that met a closed connection, and a reset that
-	 * answers it reads as EPIPE. ECONNRESET says that the connection was whole until then, even
-	 * where the reset came before any acknowledgement; unless it had long been idle. Then what
-	 * was written may also have been a goodbye, of which the peer makes no words: MySQL's
-	 * COM_QUIT, PostgreSQL's Terminate, an end of TLS. */
-	if (traits & TRAIT_SERVED && state != SOCKET_ANSWERED)
-		kept = tcp_info_idle(fd, err, traits & TRAIT_HTTP);
-	if (kept == IDLE_GOODBYE)
-		socket_mark(entry, TRAIT_FINISHED);
-	idle = traits & TRAIT_TIMED_OUT ||
-	       (traits & TRAIT_FINISHED && failure == FAILURE_DROPPED) ||
-	       (traits & TRAIT_HANDSHAKE_DONE && state == SOCKET_OPEN) ||
-	       (failure == FAILURE_DROPPED && data_connection_is_over(fd, entry)) ||
-	       (traits & TRAIT_SERVED && state == SOCKET_ANSWERED) || kept != IDLE_NOT;
-	if (greeting_was_in_vain(entry))
-		idle = false;
+	idle = idle_end(fd, entry, state, failure, err);
 	if (idle || tcp_info_is_own(fd)) {
 		if (socket_move(fd, entry, state, ON_ENDED) && idle)
 			loss_seen(entry);

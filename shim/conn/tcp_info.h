@@ -22,6 +22,12 @@
 /* Of tcpi_state, which only the kernel's own headers name. */
 enum { TCP_ESTABLISHED_ = 1, TCP_SYN_SENT_ = 2, TCP_CLOSE_ = 7, TCP_CLOSE_WAIT_ = 8 };
 
+/* True if the peer has ended the connection, which the program has not closed yet. */
+static inline bool tcp_info_is_ended(const struct tcp_info *info)
+{
+	return info->tcpi_state == TCP_CLOSE_WAIT_ || info->tcpi_state == TCP_CLOSE_;
+}
+
 /* Asks it all. False: this is no TCP, or nothing may be asked. One system call; errno may change.
  */
 bool tcp_info(int fd, struct tcp_info *info);

@@ -3,7 +3,7 @@
 programs and by the simulator (tests/README.md, Our own cycles, says what stops each). Here what the library takes for
 a failure, or refuses; cycles_late.py has what it makes later."""
 
-from stage import PORT, back_after, cycles, last_after, loops, peak, per_second, pool, scene, server, text_of
+from stage import PORT, back_after, cycles, last_after, loops_around, peak, per_second, pool, scene, server, text_of
 
 START, END, SECONDS = 3, 8, 20
 
@@ -86,11 +86,7 @@ def breaker(_):
     count, rate, seconds = 40, 10, 30
     policy = "[retrybudget]; scope = user; [destination default]; breaker = on; breaker_open = 2s"
     ways = {"bare": (False, "bare"), "breaker": (True, "shared")}
-    plays = {name: {
-        "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy, "busy": 0.3,
-        "servers": [server(PORT, rate, 1000, "refuse@0", f"ok@{END}")],
-        "clients": loops(count, PORT, 20, seconds, library=library),
-        "sim": {"variant": variant}} for name, (library, variant) in ways.items()}
+    plays = loops_around(ways, count, rate, END, seconds, policy, (0.3, 0.3))
 
     def recovery(_, one):
         return last_after(one, PORT, END, count)

@@ -2,7 +2,7 @@
 """The cycles of what the library makes later: a held call, a reconnect that is put off, and the way back of those who
 were throttled. As those of cycles.py."""
 
-from stage import PORT, cycles, last_after, loops, peak, per_second, pool, scene, server, text_of
+from stage import PORT, cycles, last_after, loops, loops_around, peak, per_second, pool, scene, server, text_of
 
 FRONT = PORT + 100
 
@@ -113,12 +113,7 @@ def ramp(_):
     longer than a second is gone. Ten seconds are the least possible."""
     count, rate, end, seconds = 100, 10, 8, 36
     ways = {"bare": (False, "bare"), "way back": (True, "shared")}
-    plays = {name: {
-        "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": "[retrybudget]; scope = user",
-        "busy": 0.2 if library else 0.5,
-        "servers": [server(PORT, rate, 1000, "refuse@0", f"ok@{end}")],
-        "clients": loops(count, PORT, 20, seconds, library=library),
-        "sim": {"variant": variant}} for name, (library, variant) in ways.items()}
+    plays = loops_around(ways, count, rate, end, seconds, "[retrybudget]; scope = user", (0.5, 0.2))
 
     def recovery(_, one):
         return last_after(one, PORT, end, count)

@@ -32,6 +32,16 @@ def server(port, rate, queue, *phases):
     return ["{B}/lab/server", port, rate, queue, *phases]
 
 
+def loops_around(ways, count, rate, end, seconds, policy, busy):
+    """Plays of so many loops around a server that is down until `end`, and then answers rate a second; who waits
+    longer than a second is gone. ways: name: (with the library, the simulator's variant); busy: bare, with it."""
+    return {name: {
+        "seconds": seconds, "ports": [PORT], "server_ports": [PORT], "policy": policy, "busy": busy[library],
+        "servers": [server(PORT, rate, 1000, "refuse@0", f"ok@{end}")],
+        "clients": loops(count, PORT, 20, seconds, library=library),
+        "sim": {"variant": variant}} for name, (library, variant) in ways.items()}
+
+
 def requests_of(found, port):
     """The play with what came on its connections in the place of those that came."""
     port = str(port)

@@ -243,3 +243,30 @@ Test(tcp_info, a_request_of_http_is_no_goodbye)
 {
 	end_after(1200, "GET / HTTP/1.1\r\n\r\n");
 }
+
+/* Of connections that had been answered, longer ago than is counted, many end at one time: they say
+ * nothing of connects. */
+Test(tcp_info, many_that_had_been_answered_do_not_add_up)
+{
+	struct server server = serve(16);
+	struct talk talks[4];
+	struct allowance *allowance;
+
+	for (size_t i = 0; i < 4; i++) {
+		talks[i] = talk_to(&server);
+		host_send(talks[i].host, "get");
+		peer_hears(&talks[i]);
+		peer_says(&talks[i], "here");
+		cr_assert_gt(host_recv(talks[i].host, 8, 0), 0);
+	}
+	for (size_t i = 0; i < 4; i++) {
+		host_send(talks[i].host, "get");
+		peer_hears(&talks[i]);
+		peer_closes(&talks[i]);
+		cr_assert_eq(host_recv(talks[i].host, 8, 0), 0);
+		host_close(talks[i].host);
+	}
+	allowance = &talks[0].destination->budget.allowance;
+	cr_expect_eq(talks[0].destination->tally.failures[FAILURE_DROPPED], 4);
+	cr_expect_eq(allowance->failed, 1, "%ld", (long)allowance->failed);
+}
