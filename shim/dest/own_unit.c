@@ -110,9 +110,10 @@ const char *own_unit(char *text)
 	int best = 3;
 
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		char *controllers = strchr(line, ':'), *path;
+		char *controllers, *path;
 
 		*end = '\0';
+		controllers = strchr(line, ':');
 		path = controllers ? strstr(controllers + 1, ":/") : NULL;
 		if (path && rank_of(controllers + 1) < best && cut_to_unit(path + 1)) {
 			best = rank_of(controllers + 1);

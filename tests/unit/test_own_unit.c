@@ -195,7 +195,8 @@ Test(own_unit, survives_what_no_kernel_writes)
 
 	for (const char *const *bad =
 	         (const char *const[]) { "", "\n", "\n\n", ":\n", "::\n", "0::\n", "0:\n", "/\n",
-	                                 "0::foo.service\n", "0::/\n0::/\n", NULL };
+	                                 "0::foo.service\n", "0::/\n0::/\n",
+	                                 "\n1:name=systemd:/\nz/a.service", NULL };
 	     *bad; bad++)
 		expect(*bad, NULL);
 	srandom(1);
