@@ -14,6 +14,7 @@
 #include "tool/tool.h"
 #include "tool/trace.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,8 @@ static bool read_line(char *line, int64_t *ms, char *event, int64_t *value)
 	return *value >= 0;
 }
 
-/* False if a line of the trace cannot be understood, which is told. out: NULL prints nothing. */
+/* False if the trace cannot be read, or a line of it not be understood, which is told. out: NULL
+ * prints nothing. */
 static bool simulate(struct simulation *simulation, FILE *in, FILE *out)
 {
 	char line[128], event;
@@ -151,6 +153,10 @@ static bool simulate(struct simulation *simulation, FILE *in, FILE *out)
 			fprintf(stderr, "trace:%d: no event: '%s'\n", number, line);
 			return false;
 		}
+	}
+	if (ferror(in)) { /* a directory opens as a file does, and then has no lines */
+		fprintf(stderr, "trace: cannot be read: %s\n", strerror(errno));
+		return false;
 	}
 	if (out)
 		fprintf(out, "# %d of %d retries went\n", simulation->gone, simulation->asked);

@@ -12,7 +12,7 @@
 int trace_play(const char *file, const char *label, bool original);
 
 /* Plays it from its begin and prints nothing: how many retries asked, and how many went. False if
- * a line cannot be understood, which is told. */
+ * it cannot be read, or a line not be understood, which is told. */
 bool trace_count(const struct policy *policy, const struct bucket_rule *process, FILE *trace,
                  int *asked, int *went);
 
