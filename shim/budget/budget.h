@@ -77,6 +77,12 @@ static inline int64_t budget_moment(int64_t now)
 	return greater(now, 1);
 }
 
+/* True if nothing has failed there since it answered last, and its breaker is closed. */
+static inline bool budget_is_back(const struct budget *budget)
+{
+	return LOAD(budget->streak) == 0 && breaker_is_closed(&budget->breaker);
+}
+
 /* Cost in mt of a retry that answers a failure of this class. */
 int64_t budget_cost(const struct policy *policy, enum failure answered);
 

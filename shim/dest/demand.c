@@ -38,7 +38,7 @@ bool demand_has_refusals(void)
 }
 
 /* A lost count among threads does no harm. */
-static void count_in(cell64 cells[2], int64_t now)
+void demand_count_in(cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S;
 	cell64 *cell = &cells[second & 1];
@@ -47,7 +47,7 @@ static void count_in(cell64 cells[2], int64_t now)
 	STORE(*cell, second_count_more(second_of(seen) == second ? seen : second_count(second, 0)));
 }
 
-static int64_t most_of(const cell64 cells[2], int64_t now)
+int64_t demand_most_of(const cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S, most = 0;
 
@@ -63,20 +63,20 @@ static int64_t most_of(const cell64 cells[2], int64_t now)
 
 void demand_count_served(int64_t now)
 {
-	count_in(served, now);
+	demand_count_in(served, now);
 	/* No line is shared as long as all is well. */
 	if (now / NS_PER_S - LOAD(shim_region->refused_in) < LASTING)
-		count_in(shim_region->served, now);
+		demand_count_in(shim_region->served, now);
 }
 
 int64_t demand_served(int64_t now)
 {
-	return most_of(served, now);
+	return demand_most_of(served, now);
 }
 
 int64_t demand_served_by_all(int64_t now)
 {
-	return most_of(shim_region->served, now);
+	return demand_most_of(shim_region->served, now);
 }
 
 void demand_accepted(void)

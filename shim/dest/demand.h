@@ -48,6 +48,12 @@ int64_t demand_served(int64_t now);
 /* The same, by all processes of the region, as long as any of them is refused something. */
 int64_t demand_served_by_all(int64_t now);
 
+/* The arithmetic of the three above, for the simulator too: one more piece of work at `now`, and
+ * the most in the second of now or the one before. cells: of odd seconds and of even ones, as in
+ * sys/second_count.h. */
+void demand_count_in(cell64 cells[2], int64_t now);
+int64_t demand_most_of(const cell64 cells[2], int64_t now);
+
 /* An attempt at a destination, of that slot, is made: what was asked for is worked off there.
  * Returns what was worked off before. */
 static inline uint64_t demand_tried(uint32_t slot)

@@ -5,6 +5,7 @@
 #include "dest/tries.h"
 
 #include "dest/demand.h"
+#include "dest/tries_row.h"
 #include "region/region.h"
 #include "sys/arithmetic.h"
 #include "sys/confined.h"
@@ -23,12 +24,6 @@
 #define TIME_MASK  (VAIN - 1)
 
 _Static_assert(REGION_DESTINATIONS < 1 << (64 - SLOT_SHIFT), "each has a word of its own");
-
-/* Refusals in a row from which a thread spins, what it may do in between and spin still, and the
- * pause that ends a row. */
-#define ROW   THREAD_ROW
-#define SPIN  NS_PER_MS
-#define PAUSE (15 * NS_PER_MS)
 
 /* Beside them a word that remembers of more destinations that a try failed: 48 bits, one for each
  * by its slot, and 16 of time in units of 2^30 ns, since when. */
@@ -209,10 +204,11 @@ static bool seems_work(struct thread_facts *mine, int64_t own)
 {
 	unsigned int moved;
 
-	if (own >= SPIN && spent() - mine->row_spent < own / 2) /* slept, whatever it has read */
+	if (own >= TRIES_SPIN &&
+	    spent() - mine->row_spent < own / 2) /* slept, whatever it has read */
 		return true;
 	moved = thread_io_moved(&mine->moved);
-	return moved & THREAD_IO_READ || (own >= SPIN && moved & THREAD_IO_WROTE);
+	return moved & THREAD_IO_READ || (own >= TRIES_SPIN && moved & THREAD_IO_WROTE);
 }
 
 bool tries_may_be_work(int64_t own)
@@ -233,18 +229,13 @@ int64_t tries_refused(int64_t now)
 	int64_t own;
 
 	tries();
-	own = now - mine->row_at;
-	if (own > PAUSE)
-		mine->row = 0;
-	mine->row_at = now;
-	if (mine->row < INT16_MAX)
-		mine->row++;
-	if (mine->row == ROW) { /* from here on it is watched */
+	own = tries_row_refused(&mine->row, &mine->row_at, now);
+	if (mine->row == THREAD_ROW) { /* from here on it is watched */
 		mine->moved.reads = 0;
 		tries_may_be_work(0);
 		mine->spun = false;
 	}
-	return mine->row > ROW ? own : -1;
+	return mine->row > THREAD_ROW ? own : -1;
 }
 
 void tries_held(int64_t now)

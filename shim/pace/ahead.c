@@ -2,14 +2,11 @@
 /* How far a thread is ahead of the time at which real failures would have let it come back. */
 #include "pace/ahead.h"
 
-#include "conn/park_options.h"
 #include "conn/sockets.h"
 #include "dest/answer_time.h"
 #include "sys/arithmetic.h"
 #include "sys/thread.h"
 
-#define MOST    (AHEAD_LEEWAY + 2 * PARK_LEAST) /* what is beyond is forgiven */
-#define AT_PARK (AHEAD_LEEWAY + PARK_LEAST)
 #define SOON    (50 * NS_PER_MS)
 #define SERVING (10 * NS_PER_S) /* how long a thread that was asked counts as one */
 
@@ -18,7 +15,8 @@ int64_t ahead_at(int64_t now)
 	uint32_t present = (uint32_t)(now / NS_PER_MS);
 	int64_t ahead = (int32_t)(thread_mine()->back_at - present) * NS_PER_MS;
 
-	return ahead > 0 && ahead <= MOST ? ahead : 0; /* it may have been at rest for weeks */
+	return ahead > 0 && ahead <= AHEAD_MOST ? ahead
+	                                        : 0; /* it may have been at rest for weeks */
 }
 
 void ahead_refused(int64_t failing, int64_t now)
@@ -27,11 +25,9 @@ void ahead_refused(int64_t failing, int64_t now)
 	int64_t ahead = ahead_at(now);
 
 	/* Back before anybody could have been told that a connect is over. */
-	if (mine->refused < 0 && ahead > AT_PARK - SOON)
+	if (mine->refused < 0 && ahead > AHEAD_AT_PARK - SOON)
 		mine->never_waits = true;
-	if (failing < INT64_MAX)
-		ahead = lesser(ahead + lesser(failing, MOST), MOST);
-	mine->back_at = (uint32_t)((now + ahead) / NS_PER_MS);
+	mine->back_at = (uint32_t)((now + ahead_after(ahead, failing)) / NS_PER_MS);
 }
 
 int64_t ahead_hold(const struct attempt *try, int64_t now)
@@ -55,7 +51,8 @@ bool ahead_parks(const struct attempt *try, int64_t now)
 	if (is_under_way(mine))
 		mine->never_waits = true;
 	mine->refused = try->fd + 1;
-	return ahead_at(now) >= AT_PARK && !mine->never_waits && now - mine->asked_at > SERVING;
+	return ahead_at(now) >= AHEAD_AT_PARK && !mine->never_waits &&
+	       now - mine->asked_at > SERVING;
 }
 
 void ahead_parked(const struct attempt *try, int64_t now)
@@ -63,5 +60,5 @@ void ahead_parked(const struct attempt *try, int64_t now)
 	struct thread_facts *mine = thread_mine();
 
 	mine->refused = -(try->fd + 1);
-	mine->back_at = (uint32_t)((now + AT_PARK) / NS_PER_MS);
+	mine->back_at = (uint32_t)((now + AHEAD_AT_PARK) / NS_PER_MS);
 }

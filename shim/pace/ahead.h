@@ -11,9 +11,23 @@
 #define RETRYBUDGET_PACE_AHEAD_H
 
 #include "conn/attempt.h"
+#include "conn/park_options.h"
 
 /* How far a thread may be ahead, ns: a few refusals in a row save time, and harm nobody. */
 #define AHEAD_LEEWAY (2 * NS_PER_S)
+
+/* From where on one more connect of its may be parked, and the most, ns: what is beyond is
+ * forgiven. */
+#define AHEAD_AT_PARK (AHEAD_LEEWAY + PARK_LEAST)
+#define AHEAD_MOST    (AHEAD_AT_PARK + PARK_LEAST)
+
+/* How far a thread that was `ahead` is after one more refusal, where a real failure takes
+ * `failing`; INT64_MAX: nobody knows. */
+static inline int64_t ahead_after(int64_t ahead, int64_t failing)
+{
+	return failing == INT64_MAX ? ahead
+	                            : lesser(ahead + lesser(failing, AHEAD_MOST), AHEAD_MOST);
+}
 
 /* A refusal of this thread at `now`, ns, where a real failure takes `failing` (dest/answer_time.h).
  */

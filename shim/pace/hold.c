@@ -24,9 +24,6 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/* A shorter hold would cost more than it spares. */
-#define LEAST NS_PER_MS
-
 int64_t wait_bound_of(int fd)
 {
 	return fd < 0 ? INT64_MAX : socket_timeout(fd, SO_SNDTIMEO);
@@ -41,10 +38,6 @@ static int64_t length_of(const struct attempt *try, int64_t own_bound)
 	return own_bound < length ? own_bound : length;
 }
 
-/* A request that is not answered for so long is none for whose answer anybody waits: a log's inflow
- * is never answered. */
-#define WAITS_FOR (10 * NS_PER_S)
-
 /* Somebody waits for this thread: it has read his request, and written nothing to him since. */
 static bool is_waited_for(int64_t now)
 {
@@ -52,7 +45,7 @@ static bool is_waited_for(int64_t now)
 	unsigned int watched = fd < 0 ? 0 : socket_watched(fd);
 
 	return watched & WATCH_SERVER && watched & WATCH_WRITE &&
-	       now - thread_mine()->asked_at < WAITS_FOR;
+	       now - thread_mine()->asked_at < HOLD_WAITS_FOR;
 }
 
 int64_t hold_most(const struct attempt *try, bool rages, int64_t now)
@@ -88,7 +81,7 @@ enum held hold(struct attempt *try, int64_t cost, int64_t most, int64_t *now)
 	enum verdict verdict;
 	enum wait_end end;
 
-	if (length < LEAST)
+	if (length < HOLD_LEAST)
 		return HELD_OVER;
 	if (try->fd >= 0 && try->cookie == 0)
 		try->cookie = socket_cookie(try->fd);

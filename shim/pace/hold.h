@@ -6,6 +6,13 @@
 
 #include "conn/attempt.h"
 
+/* A shorter hold would cost more than it spares. */
+#define HOLD_LEAST NS_PER_MS
+
+/* A request that is not answered for so long is none for whose answer anybody waits: a log's inflow
+ * is never answered. */
+#define HOLD_WAITS_FOR (10 * NS_PER_S)
+
 /* The socket's own bound on a blocking connect (SO_SNDTIMEO), in ns; INT64_MAX if it has none. */
 int64_t wait_bound_of(int fd);
 

@@ -157,7 +157,7 @@ enum wait_end wait_until(int64_t deadline, const struct budget *budget)
 			pthread_testcancel();
 		if (now >= deadline || slices-- < 0)
 			break;
-		if (budget && LOAD(budget->streak) == 0 && breaker_is_closed(&budget->breaker)) {
+		if (budget && budget_is_back(budget)) {
 			end = WAIT_RELEASED;
 			break;
 		}
