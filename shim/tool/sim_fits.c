@@ -66,6 +66,9 @@ static bool server_fits(const struct sim_scenario *scenario, int place, struct t
 	    !is_in_order(profile->pause.base, profile->pause.cap,
 	                 "the pause of [server] is longer than its longest one; make pause_cap "
 	                 "longer than pause",
+	                 why) ||
+	    !is_in_order(!server->needs, *profile->server != '\0',
+	                 "[server] calls nobody whom it could need; add calls, or leave needs out",
 	                 why))
 		return false;
 	if (ends(scenario, place))

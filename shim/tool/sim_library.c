@@ -245,11 +245,6 @@ void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy, str
 	breaker_failed(&unit->budget.breaker, breaker, try->permit, now, random);
 }
 
-bool sim_library_returns(const struct sim_unit *unit, int64_t now)
-{
-	return ramp_is_on(&unit->budget.ramp, now);
-}
-
 void sim_policy_original(struct sim_policy *policy)
 {
 	policy->policy.bucket.floor = 0;

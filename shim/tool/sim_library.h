@@ -9,6 +9,7 @@
 
 #include "budget/budget.h"
 #include "config/scope.h"
+#include "tool/sim_hold.h"
 
 /* Moments of the budgets begin here; 0 would be "never". */
 #define SIM_BEGINNING (INT64_C(1000000) * NS_PER_S)
@@ -27,8 +28,9 @@ struct sim_policy {
 struct sim_unit {
 	struct budget budget;
 	struct bucket process;
-	int64_t tried_again; /* retries seen */
-	int64_t failing;     /* ns that a failure takes; 0: not known */
+	int64_t tried_again;    /* retries seen */
+	int64_t failing;        /* ns that a failure takes; 0: not known */
+	struct sim_storm storm; /* of all who share it */
 	/* Failures and refusals that no try has answered yet: those with a place, and the rest. */
 	int64_t placed, unplaced;
 	int64_t forgiven; /* how often all of them were dropped */
@@ -75,9 +77,6 @@ void sim_library_abandoned(struct sim_unit *unit, int64_t place);
 /* How one that went has ended; FAILURE_NONE: it was answered. */
 void sim_library_end(struct sim_unit *unit, const struct sim_policy *policy, struct sim_try *try,
                      enum failure failure, int64_t now, uint64_t *random);
-
-/* Those who were throttled are on their way back. */
-bool sim_library_returns(const struct sim_unit *unit, int64_t now);
 
 /* Takes the safeguards away that are ours alone: what the rules of others do without. */
 void sim_policy_original(struct sim_policy *policy);

@@ -25,7 +25,7 @@ struct sim_profile {
 	int64_t tries; /* 0 = without end */
 	struct backoff_rule pause;
 	int64_t timeout, limit;
-	int32_t library, asked;
+	int32_t library, asked, blocks;
 };
 
 struct sim_clients {
@@ -46,7 +46,7 @@ struct sim_server {
 	char name[SIM_NAME];
 	struct sim_profile profile; /* towards the one that it calls */
 	int64_t capacity, queue, latency, refusal, collapse, admission;
-	int32_t lock, curve; /* enum sim_curve */
+	int32_t lock, needs, curve; /* enum sim_curve */
 	int line;
 };
 

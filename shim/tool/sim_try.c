@@ -2,6 +2,9 @@
 /* A try, from the program that makes it over the server to its end, and what that leads to. */
 #include "tool/sim_try.h"
 
+#include "conn/park_options.h"
+#include "pace/hold.h"
+#include "pace/wait.h"
 #include "sys/random.h"
 #include "tool/sim_server.h"
 
@@ -158,7 +161,7 @@ static void finish(struct sim_world *world, uint32_t place, bool good, int64_t n
 		    &world->scenario->servers[call->caller - SIM_CLIENTS];
 
 		end_at(world, call->parent, now + server->latency,
-		       good ? FAILURE_NONE : FAILURE_STATUS);
+		       good || !server->needs ? FAILURE_NONE : FAILURE_STATUS);
 	}
 	if (call->loop)
 		call->connected = good;
@@ -199,46 +202,113 @@ static void fail(struct sim_world *world, uint32_t place, int64_t now)
 	go_on_at(world, place, SIM_TRY, now + greater(call->pause, AGAIN_LEAST), now);
 }
 
-/* How long it is held, if at all: on the way back until a moment of its own, and after its turn
- * where the rate keeps it. Else all would keep step with each other for ever, which a machine's
- * scheduling does not let them. */
-static int64_t hold_of(struct sim_world *world, struct sim_call *call, int64_t now)
+/* Somebody has asked for it, and waits. */
+static bool serves(const struct sim_world *world, const struct sim_call *call, int64_t now)
 {
-	const struct sim_policy *policy = world->policy;
+	return world->callers[call->caller].profile->asked && !call->loop &&
+	       now - call->asked_at < HOLD_WAITS_FOR;
+}
+
+/* It is told that it may not go. */
+static void tell_refused(struct sim_world *world, struct sim_call *call, int64_t now)
+{
+	sim_library_refused(sim_unit_of(world, call), world->policy, &call->try,
+	                    SIM_BEGINNING + now);
+	world->tally->refused++;
+	sim_step_at(world, now)->refused++;
+}
+
+/* A connect that does not block: it is redirected, which fails at once, or parked, which ends after
+ * a second, if the program waits so long. */
+static void refuse_later(struct sim_world *world, uint32_t place, int64_t now)
+{
+	struct sim_call *call = &world->calls[place];
+	const struct sim_caller *caller = &world->callers[call->caller];
 	struct sim_unit *unit = sim_unit_of(world, call);
-	int64_t most = policy->policy.hold;
-	int64_t hold = sim_hold_refused(&call->hold, unit->failing, most, now);
+	const struct sim_refused refused = { &call->hold, unit->failing, serves(world, call, now) };
+	bool may = !call->try.over_rate && world->policy->policy.nonblocking == NONBLOCKING_PARK;
+	bool parked =
+	    sim_hold_parks(&refused, &caller->storms[call->process], &unit->storm, may, now);
+
+	tell_refused(world, call, now);
+	if (parked)
+		go_on_at(world, place, SIM_PARKED,
+		         now + lesser(PARK_LEAST, caller->profile->timeout), now);
+	else
+		fail(world, place, now);
+}
+
+/* It is held until call->hold.until, and looks as often as pace/wait.c does whether the server is
+ * back. That ends the holds of all at once: each goes on at a moment of its own, or they would go
+ * together. */
+static void go_on_held(struct sim_world *world, uint32_t place, int64_t now)
+{
+	struct sim_call *call = &world->calls[place];
+	int64_t left = call->hold.until - now;
+
+	if (budget_is_back(&sim_unit_of(world, call)->budget))
+		go_on_at(world, place, SIM_AGAIN, now + random_upto(&world->random, left), now);
+	else if (left > WAIT_SLICE)
+		go_on_at(world, place, SIM_HELD, now + WAIT_SLICE, now);
+	else
+		go_on_at(world, place, SIM_AGAIN, call->hold.until, now);
+}
+
+/* Is it held? One that the rate keeps comes at a moment of its own, after its turn. Else all would
+ * keep step with each other for ever, which a machine's scheduling does not let them. */
+static bool is_held(struct sim_world *world, uint32_t place, int64_t now)
+{
+	struct sim_call *call = &world->calls[place];
+	struct sim_unit *unit = sim_unit_of(world, call);
+	const struct sim_refused refused = { &call->hold, unit->failing, serves(world, call, now) };
+	int64_t most = world->policy->policy.hold, wait;
+	int64_t hold = sim_hold_refused(&refused, most, now);
 
 	if (call->try.over_rate) {
-		int64_t wait = sim_library_rate_wait(unit, policy, SIM_BEGINNING + now);
-
-		return wait < most ? wait + random_upto(&world->random, most - wait) : 0;
+		wait = sim_library_rate_wait(unit, world->policy, SIM_BEGINNING + now);
+		if (wait >= most)
+			return false;
+		wait += random_upto(&world->random, most - wait);
+		go_on_at(world, place, SIM_AGAIN, now + wait, now);
+		return true;
 	}
-	if (hold > 0 && sim_library_returns(unit, SIM_BEGINNING + now))
-		return random_upto(&world->random, hold);
-	return hold - random_upto(&world->random, hold / 16);
+	if (hold <= 0 || !budget_is_back(&unit->budget))
+		hold -= random_upto(&world->random, hold / 16);
+	if (hold <= 0)
+		return false;
+	call->hold.until = now + hold;
+	go_on_held(world, place, now);
+	return true;
 }
 
 /* The library lets none go. Who spins is held for a moment. */
 static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
-	int64_t hold = 0;
 
-	if (held)
-		sim_hold_over(&call->hold, now);
-	else
-		hold = hold_of(world, call, now);
-	if (hold > 0) {
-		call->try.denials = 0;
-		go_on_at(world, place, SIM_AGAIN, now + hold, now);
+	if (!world->callers[call->caller].profile->blocks) {
+		refuse_later(world, place, now);
 		return;
 	}
-	sim_library_refused(sim_unit_of(world, call), world->policy, &call->try,
-	                    SIM_BEGINNING + now);
-	world->tally->refused++;
-	sim_step_at(world, now)->refused++;
+	if (held)
+		sim_hold_over(&call->hold, now);
+	if (!held && is_held(world, place, now)) {
+		call->try.denials = 0;
+		return;
+	}
+	tell_refused(world, call, now);
 	fail(world, place, now);
+}
+
+/* Whether it goes, as far as the library has a say in it. */
+static bool may_go(struct sim_world *world, struct sim_call *call, int64_t now)
+{
+	const struct sim_profile *profile = world->callers[call->caller].profile;
+
+	return !profile->library ||
+	       sim_library_begin(sim_unit_of(world, call), world->policy, &call->try,
+	                         SIM_BEGINNING + now) ||
+	       (!profile->blocks && world->policy->policy.nonblocking == NONBLOCKING_PASS);
 }
 
 void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
@@ -251,10 +321,13 @@ void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
 	call->try.asked =
 	    call->try.number == 1 && caller->profile->asked && !call->again && !call->loop;
 	call->try.follows = call->try.number > 1;
-	if (call->try.number == 1 && !call->loop)
+	if (call->try.number == 1 && !call->loop) {
 		take_over(caller, call);
-	if (!caller->profile->library || sim_library_begin(sim_unit_of(world, call), world->policy,
-	                                                   &call->try, SIM_BEGINNING + now))
+		if (!caller->profile->blocks && caller->profile->asked)
+			sim_hold_asked(&caller->storms[call->process],
+			               &sim_unit_of(world, call)->storm, now);
+	}
+	if (may_go(world, call, now))
 		go(world, place, now);
 	else
 		refuse(world, place, false, now);
@@ -329,8 +402,14 @@ void sim_try_happens(struct sim_world *world, const struct sim_event *event)
 	case SIM_TRY:
 		sim_try_now(world, event->who, event->at);
 		break;
+	case SIM_HELD:
+		go_on_held(world, event->who, event->at);
+		break;
 	case SIM_AGAIN:
 		ask_again(world, event->who, event->at);
+		break;
+	case SIM_PARKED:
+		fail(world, event->who, event->at);
 		break;
 	case SIM_END:
 		end(world, event->who, world->calls[event->who].failure, event->at);

@@ -72,7 +72,9 @@ static bool start_caller(struct sim_world *world, uint32_t place, const struct s
 	caller->loop = loop;
 	caller->target = sim_server_named(world->scenario, profile->server);
 	caller->left = calloc((size_t)profile->processes, sizeof(*caller->left));
-	return make_limits(world, place) && caller->left &&
+	if (!profile->blocks)
+		caller->storms = calloc((size_t)profile->processes, sizeof(*caller->storms));
+	return make_limits(world, place) && caller->left && (profile->blocks || caller->storms) &&
 	       ((profile->library && share_budgets(world, place)) || make_budgets(world, place));
 }
 
@@ -119,6 +121,7 @@ void sim_world_free(struct sim_world *world)
 		if (world->callers[i].has_limits)
 			free(world->callers[i].limits);
 		free(world->callers[i].left);
+		free(world->callers[i].storms);
 	}
 	free(world->calls);
 	sim_events_free(&world->events);

@@ -16,7 +16,9 @@
 enum sim_what {
 	SIM_ARRIVE,  /* who: clients; their next request */
 	SIM_TRY,     /* who: from here on a call; its next try */
-	SIM_AGAIN,   /* one that was held asks again */
+	SIM_HELD,    /* one that is held looks whether the server is back */
+	SIM_AGAIN,   /* its hold is over: it asks again */
+	SIM_PARKED,  /* its connect was parked, and is over */
 	SIM_END,     /* its try has ended */
 	SIM_HAND_ON, /* its server has done its own work, and calls the next */
 	SIM_EXPIRE,  /* its client does not wait any longer */
@@ -55,13 +57,14 @@ struct sim_caller {
 	const struct sim_profile *profile;
 	int target; /* server */
 	bool loop;
-	struct sim_unit *units; /* those who share a budget each have one */
-	uint32_t unit_count;    /* of its own; 0: they are another caller's */
-	struct bucket *limits;  /* one a host */
-	bool has_limits;        /* of its own; else they are another caller's */
-	struct sim_left *left;  /* as many as processes */
-	struct sim_lent *lent;  /* as many as unit_count, where a fleet lends */
-	uint32_t turn;          /* the process whose turn is next */
+	struct sim_unit *units;   /* those who share a budget each have one */
+	uint32_t unit_count;      /* of its own; 0: they are another caller's */
+	struct bucket *limits;    /* one a host */
+	bool has_limits;          /* of its own; else they are another caller's */
+	struct sim_left *left;    /* as many as processes */
+	struct sim_storm *storms; /* likewise, where connects do not block */
+	struct sim_lent *lent;    /* as many as unit_count, where a fleet lends */
+	uint32_t turn;            /* the process whose turn is next */
 };
 
 struct sim_fleet; /* sim_fleet.c */

@@ -114,11 +114,11 @@ def breaker(_):
                 "outage.lose": "off", "policy.breaker": "on", "policy.breaker_open": "2s"}}}
 
 
-@scene("parked", cycles)
-def parked(_):
-    """A connect that does not block and is not to go is parked, and times out after a second: were that a failure of
-    the server, it would keep the server refused. Forty threads whose connects do not block ask a dead server; it
-    comes back."""
+@scene("redirected", cycles)
+def redirected(_):
+    """A connect that does not block and is not to go fails at a sinkhole of this machine: were that a failure of the
+    server, it would keep the server refused. Forty threads whose connects do not block ask a dead server, 50 ms
+    apart; it comes back."""
     rate = 40
     ways = {"bare": (False, "bare"), "library": (True, "library")}
     plays = {name: {
@@ -141,14 +141,56 @@ def parked(_):
             yield name, {"in the outage /s": round(load, 1), "back after": text_of(back),
                          "done": one["work"]["work"]["ok"]}, wrong
 
-    return {"title": "Parked sockets time out", "plays": plays, "judge": judge, "plot": PORT,
+    return {"title": "Redirected connects fail", "plays": plays, "judge": judge, "plot": PORT,
             "marks": [(START, "dead"), (END, "back")], "capacity": 200, "logarithmic": True, "recovery": recovery,
             "headline": ("bare", "library", ("in the outage /s", "attempts in the outage /s"),
                          ("back after", "back after")),
             "sim": {"scenario": "backlog", "tolerance": {"load": (0.35, 10)}, "set": {
-                "clients.processes": 1, "clients.asked": "off", "clients.rate": f"{rate}/s", "clients.pause": "50ms",
-                "clients.even": "on", "clients.timeout": "2s", "server.capacity": "200/s", "server.queue": 500,
+                "clients.processes": 1, "clients.asked": "off", "clients.blocks": "off", "clients.rate": f"{rate}/s",
+                "clients.pause": "50ms", "clients.even": "on", "clients.timeout": "2s", "server.capacity": "200/s",
+                "server.queue": 500,
                 "outage.from": f"{START}s", "outage.until": f"{END}s"}}}
+
+
+@scene("parked", cycles)
+def parked(_):
+    """Whose connects do not block, and who does nothing but try, is parked: a connect that ends in a timeout after a
+    second. Were that a failure of the server, it would keep the server refused. Threads that try forty times without
+    a pause ask a dead server; it comes back. Whose connects block is held instead."""
+    rate, tries = 4, 40
+    redirect = "[destination default]; nonblocking = redirect"
+    # The library, its policy, how the connects are, and how long the slowest jobs take, ms.
+    ways = {"bare": (False, "", "-b", (0, 900)), "library": (True, "", "-b", (900, 4500)),
+            "redirect": (True, redirect, "-b", (0, 900)), "it blocks": (True, "", "", (4500, 9000))}
+    plays = {name: {
+        "seconds": SECONDS, "ports": [PORT], "server_ports": [PORT], "policy": policy,
+        "servers": [server(PORT, 200, 500, "ok@0", f"refuse@{START}", f"ok@{END}")],
+        "clients": [pool(f"-n 60 {how} -r {rate} -t {tries} -p 0 -o 2000 -s {SECONDS}", f"{PORT}=h",
+                         library=library)],
+        "sim": {"variant": name}} for name, (library, policy, how, _) in ways.items()}
+
+    def recovery(_, one):
+        return back_after(one, PORT, rate, END)
+
+    def judge(found):
+        for name, one in found.items():
+            back, load = recovery(name, one), per_second(one, "load", PORT, START + 1, END)
+            longest, (least, most) = one["work"]["work"]["p99"], ways[name][3]
+            wrong = []
+            if name == "bare" and load < 0.8 * rate * tries:
+                wrong.append(f"bare {load:.0f} attempts a second: that is no storm")
+            if name != "bare" and (back is None or back > 6 or load > rate):
+                wrong.append(f"{load:.1f} attempts a second, back after {text_of(back)}")
+            if not least <= longest < most:
+                wrong.append(f"99 of 100 took {longest:.0f} ms, not {least} to {most}")
+            yield name, {"in the outage /s": round(load, 1), "back after": text_of(back), "p99 ms": round(longest),
+                         "done": one["work"]["work"]["ok"]}, wrong
+
+    return {"title": "Who spins is parked, or held", "plays": plays, "judge": judge, "plot": PORT,
+            "marks": [(START, "dead"), (END, "back")], "capacity": 200, "logarithmic": True, "recovery": recovery,
+            "headline": ("bare", "library", ("in the outage /s", "attempts in the outage /s"),
+                         ("back after", "back after")),
+            "sim": {"scenario": "parked", "work": True, "set": {}}}
 
 
 @scene("kept", cycles)

@@ -12,8 +12,8 @@ def hold(_):
     """A hold makes an answer later, for which somebody waits: his timeout, and his repeat one hop up. A service that
     can do without its backend asks it up to thirty times, without a pause, while callers with three tries wait a
     second; the backend is dead. That spins, and would be held for a quarter of a second from the eleventh refusal on,
-    and answer nobody in time; but who is waited for is held no longer than a real failure takes. (Not simulated: there
-    a service fails when what it calls fails, and what fails is repeated as well as what is late.)"""
+    and answer nobody in time; but who is waited for is held no longer than a real failure takes. (What it would come to
+    else the simulator shows: the scenario's "nobody is seen to wait".)"""
     rate, end, seconds = 10, 10, 26  # nobody is let in later than ten seconds after the return
     none = "[destination default]; hold = 0"
     # Tries of the service, the library at it and at its callers, its policy.
@@ -23,7 +23,8 @@ def hold(_):
         "seconds": seconds, "ports": [PORT, FRONT], "server_ports": [PORT], "policy": policy,
         "servers": [server(PORT, 1000, 500, "refuse@0", f"ok@{end}")],
         "hops": [{"command": ["{B}/lab/front", FRONT, PORT, tries], "library": front}],
-        "clients": [pool(f"-n 40 -r {rate} -t 3 -o 1000 -s {seconds}", f"{FRONT}=h", library=callers)]}
+        "clients": [pool(f"-n 40 -r {rate} -t 3 -o 1000 -s {seconds}", f"{FRONT}=h", library=callers)],
+        "sim": {"variant": "no hold" if name == "hold = 0" else name}}
         for name, (tries, front, callers, policy) in ways.items()}
 
     def judge(found):
@@ -50,7 +51,8 @@ def hold(_):
         for what, logarithmic in (("calls in the outage /s", False), ("at the backend /s", True), ("p99 ms", True)):
             yield what, what, logarithmic, [" "], [(name, [rows[name][what]]) for name in ways]
 
-    return {"title": "A hold makes an answer later", "plays": plays, "judge": judge, "bars": bars,
+    return {"title": "A hold makes an answer later", "plays": plays, "judge": judge, "bars": bars, "plot": PORT,
+            "sim": {"scenario": "hold", "work": True, "set": {}},
             "headline": ("bare", "ten tries", ("at the backend /s", "attempts at the backend in the outage /s"),
                          ("p99 ms", "99 of 100 answered in ms"))}
 

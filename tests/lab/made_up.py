@@ -90,6 +90,12 @@ CASES = [
 
 FRONTS = ["library", "callers too", "ten tries", "hold = 0"]
 
+
+def parking(variant, case, storm=16, held=0.3, answered=0.4, parked=2000.0, redirected=5.0):
+    return made(case, storm if variant == "bare" else held, answered,
+                took={"library": parked, "it blocks": 3 * parked}.get(variant, redirected))
+
+
 # The same of the cycles.
 CYCLES = [
     ("reply_timeout", lambda v, c: made(c, 20 if "bare" in v else 5, 0 if "bare" in v else 10), []),
@@ -102,10 +108,16 @@ CYCLES = [
     ("breaker", lambda v, c: made(c, 100 if v == "bare" else 2, 0 if v == "bare" else 1), []),
     ("breaker", lambda v, c: made(c, 100, 1), ["bare", "breaker"]),  # all at once
     ("breaker", lambda v, c: made(c, 2, 0), ["breaker"]),  # it opens for ever
-    ("parked", lambda v, c: made(c, 30 if v == "bare" else 1, 4), []),
-    ("parked", lambda v, c: made(c, 1, 4), ["bare"]),
-    ("parked", lambda v, c: made(c, 30, 4), ["library"]),
-    ("parked", lambda v, c: made(c, 30 if v == "bare" else 1, 0), ["library"]),
+    ("redirected", lambda v, c: made(c, 30 if v == "bare" else 1, 4), []),
+    ("redirected", lambda v, c: made(c, 1, 4), ["bare"]),
+    ("redirected", lambda v, c: made(c, 30, 4), ["library"]),
+    ("redirected", lambda v, c: made(c, 30 if v == "bare" else 1, 0), ["library"]),
+    ("parked", parking, []),
+    ("parked", lambda v, c: parking(v, c, storm=0.3), ["bare"]),
+    ("parked", lambda v, c: parking(v, c, held=16), ["library", "redirect", "it blocks"]),
+    ("parked", lambda v, c: parking(v, c, answered=0), ["library", "redirect", "it blocks"]),
+    ("parked", lambda v, c: parking(v, c, parked=5.0), ["library", "it blocks"]),  # nobody was
+    ("parked", lambda v, c: parking(v, c, redirected=1500.0), ["bare", "redirect"]),
     ("kept", lambda v, c: made(c, 1, 6, in_vain=18 if v == "bare" else 1), []),
     ("kept", lambda v, c: made(c, 1, 6, in_vain=1), ["bare"]),
     ("kept", lambda v, c: made(c, 1, 6, in_vain=18), ["library"]),

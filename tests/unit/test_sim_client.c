@@ -12,14 +12,15 @@ TestSuite(sim_client, .init = make_folder, .fini = remove_folder);
 #define HOLD    (250 * NS_PER_MS)
 #define REFUSED (NS_PER_MS / 10) /* that a refused connect takes */
 
-/* The hold after `count` refusals, `pause` apart. */
-static int64_t held_after(int count, int64_t pause, int64_t failing)
+/* The hold after `count` refusals, `pause` apart, of a thread that serves somebody or not. */
+static int64_t held_while(bool serves, int count, int64_t pause, int64_t failing)
 {
 	struct sim_hold mine = { 0 };
+	struct sim_refused refused = { &mine, failing, serves };
 	int64_t now = NS_PER_S, length = 0;
 
 	for (int i = 0; i < count; i++) {
-		length = sim_hold_refused(&mine, failing, HOLD, now);
+		length = sim_hold_refused(&refused, HOLD, now);
 		now += length;
 		if (length > 0)
 			sim_hold_over(&mine, now);
@@ -28,10 +29,17 @@ static int64_t held_after(int count, int64_t pause, int64_t failing)
 	return length;
 }
 
+static int64_t held_after(int count, int64_t pause, int64_t failing)
+{
+	return held_while(false, count, pause, failing);
+}
+
+/* As tests/unit/test_tries.c: one that looks like a spin may be the machine's. */
 Test(sim_client, who_spins_is_held)
 {
 	cr_expect_eq(held_after(THREAD_ROW, NS_PER_MS / 10, REFUSED), 0);
-	cr_expect_eq(held_after(THREAD_ROW + 1, NS_PER_MS / 10, REFUSED), HOLD);
+	cr_expect_eq(held_after(THREAD_ROW + 1, NS_PER_MS / 10, REFUSED), 0);
+	cr_expect_eq(held_after(THREAD_ROW + 2, NS_PER_MS / 10, REFUSED), HOLD);
 	cr_expect_eq(held_after(THREAD_ROW + 9, NS_PER_MS / 10, REFUSED), HOLD);
 }
 
@@ -47,6 +55,78 @@ Test(sim_client, who_is_far_ahead_of_real_failures_is_slowed_down)
 	cr_expect_eq(held_after(2, 50 * NS_PER_MS, NS_PER_S), 0);
 	cr_expect_eq(held_after(9, 50 * NS_PER_MS, NS_PER_S), HOLD);
 	cr_expect_eq(held_after(99, 2 * NS_PER_S, NS_PER_S), 0, "its own pause is as long");
+}
+
+Test(sim_client, who_is_waited_for_is_held_as_long_as_a_failure_takes)
+{
+	cr_expect_eq(held_while(true, 30, NS_PER_MS / 10, REFUSED), 0);
+	cr_expect_eq(held_while(true, 30, NS_PER_MS / 10, 20 * NS_PER_MS), 20 * NS_PER_MS);
+}
+
+static struct sim_storm process, all;
+
+/* Refusals of a thread whose connects do not block, `pause` apart, until one is parked; 1000: none.
+ */
+static int until_parked(struct sim_hold *mine, int64_t failing, bool serves, int64_t pause,
+                        int64_t now)
+{
+	struct sim_refused refused = { mine, failing, serves };
+	int count = 1;
+
+	while (count < 1000 && !sim_hold_parks(&refused, &process, &all, true, now)) {
+		now += pause;
+		count++;
+	}
+	return count;
+}
+
+/* The first has to make a storm, too (pace/storm.h), and is watched from there on. */
+Test(sim_client, whose_connects_do_not_block_is_parked_where_he_spins)
+{
+	struct sim_hold mine = { 0 }, other = { 0 };
+
+	cr_expect_eq(until_parked(&mine, REFUSED, false, REFUSED, NS_PER_S), 22);
+	cr_expect_eq(until_parked(&other, REFUSED, false, REFUSED, NS_PER_S), THREAD_ROW + 2);
+	cr_expect_eq(until_parked(&mine, REFUSED, false, REFUSED, 2 * NS_PER_S), THREAD_ROW + 2,
+	             "the second of a parked one is a pause");
+	cr_expect_eq(until_parked(&mine, REFUSED, true, REFUSED, 3 * NS_PER_S), 1000, "he serves");
+	cr_expect_eq(until_parked(&mine, REFUSED, false, 20 * NS_PER_MS, 4 * NS_PER_S), 1000);
+}
+
+Test(sim_client, few_are_parked_at_a_time)
+{
+	struct sim_hold mine = { 0 };
+
+	for (int i = 0; i < 8; i++)
+		cr_expect_lt(until_parked(&mine, REFUSED, false, 0, NS_PER_S), 1000, "%d", i);
+	cr_expect_eq(until_parked(&mine, REFUSED, false, 0, NS_PER_S), 1000);
+	cr_expect_lt(until_parked(&mine, REFUSED, false, 0, 2 * NS_PER_S), 1000);
+}
+
+/* A process that works is redirected, and no storm, as long as ten refusals come of a request. */
+Test(sim_client, who_is_asked_for_much_makes_no_storm)
+{
+	struct sim_hold mine = { 0 };
+	struct sim_refused refused = { &mine, REFUSED, false };
+
+	for (int i = 0; i < 300; i++) {
+		if (i % 10 == 0)
+			sim_hold_asked(&process, &all, NS_PER_S);
+		cr_expect_not(sim_hold_parks(&refused, &process, &all, true, NS_PER_S), "%d", i);
+	}
+	cr_expect_eq(until_parked(&mine, REFUSED, false, 0, NS_PER_S), 22);
+}
+
+/* Far ahead of real failures of a second: parked, which forgives all but what one more park takes.
+ */
+Test(sim_client, whose_connects_do_not_block_is_parked_where_he_is_far_ahead)
+{
+	struct sim_hold mine = { 0 }, other = { 0 };
+	int64_t pause = 250 * NS_PER_MS, now = 500 * NS_PER_S;
+
+	cr_expect_eq(until_parked(&mine, NS_PER_S, false, pause, now), 4);
+	cr_expect_eq(mine.back_at, now + 3 * pause + 3 * NS_PER_S);
+	cr_expect_eq(until_parked(&other, NS_PER_S, true, pause, now), 1000, "he serves");
 }
 
 static struct sim_file file;

@@ -118,6 +118,8 @@ Test(sim_file, mistakes)
 		{ "[clients]\n[server]\ncollapse = 1\ncollapse_curve = linear\n",
 		  ":2: collapse_curve = linear falls between the capacity of [server] and its "
 		  "collapse; make collapse more than 1" },
+		{ "[clients]\n[server]\nneeds = off\n",
+		  ":2: [server] calls nobody whom it could need; add calls, or leave needs out" },
 		{ LEAST "[outage] from = 5s\n",
 		  ":4: what stands behind the name of a section is not read; give it a line of" },
 		{ LEAST "[variant \x1b[2J]\n", ":4: a line has no control characters but tabs" },

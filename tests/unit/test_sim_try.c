@@ -125,6 +125,82 @@ Test(sim_try, who_is_over_the_rate_waits_for_its_turn)
 	cr_expect_gt(held, refused + 0.1, "%g and %g", held, refused);
 }
 
+/* A service that asks a dead backend for each request. */
+static const double *play_front(const char *more)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	         "[scenario]\nduration = 20s\n[clients]\nserver = front\nrate = 5/s\n"
+	         "library = off\n[server front]\ncalls = backend\ntries = 30\n%s"
+	         "[server backend]\n[outage]\nserver = backend\nfrom = 0\nuntil = 1h\n",
+	         more);
+	return play(text);
+}
+
+Test(sim_try, a_server_may_do_without_the_one_that_it_calls)
+{
+	cr_expect_eq(play_front("")[SIM_SERVED], 0);
+	cr_expect_gt(play_front("needs = off\n")[SIM_SERVED], 0.97);
+}
+
+Test(sim_try, who_is_waited_for_answers_in_time)
+{
+	double late = play_front("needs = off\n")[SIM_P99];
+
+	cr_expect_lt(late, 0.1, "%g", late);
+	late = play_front("needs = off\nasked = off\n")[SIM_P99];
+	cr_expect_gt(late, 0.9, "it is held again and again: %g", late);
+}
+
+/* Each goes on at a moment of its own. */
+Test(sim_try, a_long_hold_ends_when_the_server_is_back)
+{
+	int64_t until;
+	uint32_t call;
+
+	begin("[scenario]\nduration = 1h\n[clients]\ntries = 0\nasked = off\n[server]\n"
+	      "[outage]\nfrom = 0\nuntil = 5s\n[policy]\nhold = 10s\n");
+	call = ask(0);
+	go_on(5 * NS_PER_S);
+	until = world.calls[call].hold.until;
+	cr_assert_gt(until, 8 * NS_PER_S, "it is held");
+	ask(5 * NS_PER_S); /* which is answered */
+	go_on(6 * NS_PER_S);
+	cr_expect_eq(world.callers[0].units->budget.streak, 0);
+	go_on(until - NS_PER_MS);
+	cr_expect_eq(world.tally->served, 2, "%lld", (long long)world.tally->served);
+}
+
+#define SPINS                                                                                      \
+	"[scenario]\nduration = 10s\n[clients]\nloop = on\nprocesses = 4\nblocks = off\n%s"        \
+	"[server]\n[outage]\nfrom = 0\nuntil = 1h\n[policy]\n%s"
+
+static double tries_of(const char *clients, const char *policy)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), SPINS, clients, policy);
+	return play(text)[SIM_TRIES];
+}
+
+/* A thread that is redirected tries 20,000 times a second; one that is parked, a dozen times. */
+Test(sim_try, who_must_not_block_is_parked_or_redirected)
+{
+	double parked = tries_of("", ""), impatient = tries_of("timeout = 100ms\n", "");
+
+	cr_expect_lt(parked, 4 * 10 * 25, "%g", parked);
+	cr_expect_gt(impatient, 4 * parked, "it gives up: %g and %g", parked, impatient);
+	cr_expect_gt(tries_of("", "nonblocking = redirect\n"), 100000);
+}
+
+Test(sim_try, who_must_not_block_may_be_left_alone)
+{
+	tries_of("", "nonblocking = pass\n");
+	cr_expect_eq(cell.result.metric[SIM_REFUSED], 0);
+	cr_expect_eq(cell.result.metric[SIM_ATTEMPTS], cell.result.metric[SIM_TRIES]);
+}
+
 Test(sim_try, the_next_request_answers_the_one_that_was_given_up)
 {
 	begin("[scenario]\nduration = 1h\n[clients]\ntries = 1\nasked = off\n" DOWN);
