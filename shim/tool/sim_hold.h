@@ -13,9 +13,8 @@
 
 /* A thread that tries again. All-zero: it has not been refused. Times in ns. */
 struct sim_hold {
-	int64_t row_at;  /* of the last refusal, or of the end of its hold */
+	int64_t row_at;  /* of the last refusal, or of the end of its hold, which may be to come */
 	int64_t back_at; /* when real failures would have let it come back */
-	int64_t until;   /* the hold that it is in */
 	int16_t row;     /* refusals with hardly a pause in between */
 	bool spun;       /* the last of them looked like a spin */
 };

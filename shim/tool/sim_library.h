@@ -28,9 +28,8 @@ struct sim_policy {
 struct sim_unit {
 	struct budget budget;
 	struct bucket process;
-	int64_t tried_again;    /* retries seen */
-	int64_t failing;        /* ns that a failure takes; 0: not known */
-	struct sim_storm storm; /* of all who share it */
+	int64_t tried_again; /* retries seen */
+	int64_t failing;     /* ns that a failure takes; 0: not known */
 	/* Failures and refusals that no try has answered yet: those with a place, and the rest. */
 	int64_t placed, unplaced;
 	int64_t forgiven; /* how often all of them were dropped */
@@ -39,6 +38,7 @@ struct sim_unit {
 	int64_t won, lost;          /* retries that were answered, and that failed */
 	int64_t used_at;            /* ns; 0: never */
 	enum failure last_failure;
+	struct sim_storm storm; /* of all who share it */
 };
 
 /* One try, as the program makes it. */

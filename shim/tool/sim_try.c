@@ -8,6 +8,9 @@
 #include "sys/random.h"
 #include "tool/sim_server.h"
 
+/* What few tries come to, out of the way of all others: ten million a second are made. */
+#define SELDOM __attribute__((cold))
+
 static void end_at(struct sim_world *world, uint32_t place, int64_t at, enum failure failure)
 {
 	world->calls[place].failure = failure;
@@ -220,43 +223,47 @@ static void tell_refused(struct sim_world *world, struct sim_call *call, int64_t
 
 /* A connect that does not block: it is redirected, which fails at once, or parked, which ends after
  * a second, if the program waits so long. */
-static void refuse_later(struct sim_world *world, uint32_t place, int64_t now)
+static SELDOM void refuse_later(struct sim_world *world, uint32_t place, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
 	const struct sim_caller *caller = &world->callers[call->caller];
 	struct sim_unit *unit = sim_unit_of(world, call);
 	const struct sim_refused refused = { &call->hold, unit->failing, serves(world, call, now) };
-	bool may = !call->try.over_rate && world->policy->policy.nonblocking == NONBLOCKING_PARK;
-	bool parked =
-	    sim_hold_parks(&refused, &caller->storms[call->process], &unit->storm, may, now);
+	int32_t how = world->policy->policy.nonblocking;
+	bool may = !call->try.over_rate && how == NONBLOCKING_PARK, parks;
 
+	if (how == NONBLOCKING_PASS) {
+		go(world, place, now);
+		return;
+	}
+	parks = sim_hold_parks(&refused, &caller->storms[call->process], &unit->storm, may, now);
 	tell_refused(world, call, now);
-	if (parked)
+	if (parks)
 		go_on_at(world, place, SIM_PARKED,
 		         now + lesser(PARK_LEAST, caller->profile->timeout), now);
 	else
 		fail(world, place, now);
 }
 
-/* It is held until call->hold.until, and looks as often as pace/wait.c does whether the server is
+/* It is held until call->hold.row_at, and looks as often as pace/wait.c does whether the server is
  * back. That ends the holds of all at once: each goes on at a moment of its own, or they would go
  * together. */
-static void go_on_held(struct sim_world *world, uint32_t place, int64_t now)
+static SELDOM void go_on_held(struct sim_world *world, uint32_t place, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
-	int64_t left = call->hold.until - now;
+	int64_t left = call->hold.row_at - now;
 
 	if (budget_is_back(&sim_unit_of(world, call)->budget))
 		go_on_at(world, place, SIM_AGAIN, now + random_upto(&world->random, left), now);
 	else if (left > WAIT_SLICE)
 		go_on_at(world, place, SIM_HELD, now + WAIT_SLICE, now);
 	else
-		go_on_at(world, place, SIM_AGAIN, call->hold.until, now);
+		go_on_at(world, place, SIM_AGAIN, call->hold.row_at, now);
 }
 
 /* Is it held? One that the rate keeps comes at a moment of its own, after its turn. Else all would
  * keep step with each other for ever, which a machine's scheduling does not let them. */
-static bool is_held(struct sim_world *world, uint32_t place, int64_t now)
+static SELDOM bool is_held(struct sim_world *world, uint32_t place, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
 	struct sim_unit *unit = sim_unit_of(world, call);
@@ -276,7 +283,7 @@ static bool is_held(struct sim_world *world, uint32_t place, int64_t now)
 		hold -= random_upto(&world->random, hold / 16);
 	if (hold <= 0)
 		return false;
-	call->hold.until = now + hold;
+	call->hold.row_at = now + hold;
 	go_on_held(world, place, now);
 	return true;
 }
@@ -286,7 +293,7 @@ static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t n
 {
 	struct sim_call *call = &world->calls[place];
 
-	if (!world->callers[call->caller].profile->blocks) {
+	if (world->callers[call->caller].storms) {
 		refuse_later(world, place, now);
 		return;
 	}
@@ -300,15 +307,14 @@ static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t n
 	fail(world, place, now);
 }
 
-/* Whether it goes, as far as the library has a say in it. */
-static bool may_go(struct sim_world *world, struct sim_call *call, int64_t now)
+/* Of who does not block: the more he is asked for, the more refusals are no storm. */
+static SELDOM void count_asked(struct sim_world *world, const struct sim_call *call, int64_t now)
 {
-	const struct sim_profile *profile = world->callers[call->caller].profile;
+	const struct sim_caller *caller = &world->callers[call->caller];
 
-	return !profile->library ||
-	       sim_library_begin(sim_unit_of(world, call), world->policy, &call->try,
-	                         SIM_BEGINNING + now) ||
-	       (!profile->blocks && world->policy->policy.nonblocking == NONBLOCKING_PASS);
+	if (caller->profile->asked)
+		sim_hold_asked(&caller->storms[call->process], &sim_unit_of(world, call)->storm,
+		               now);
 }
 
 void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
@@ -323,11 +329,11 @@ void sim_try_now(struct sim_world *world, uint32_t place, int64_t now)
 	call->try.follows = call->try.number > 1;
 	if (call->try.number == 1 && !call->loop) {
 		take_over(caller, call);
-		if (!caller->profile->blocks && caller->profile->asked)
-			sim_hold_asked(&caller->storms[call->process],
-			               &sim_unit_of(world, call)->storm, now);
+		if (caller->storms)
+			count_asked(world, call, now);
 	}
-	if (may_go(world, call, now))
+	if (!caller->profile->library || sim_library_begin(sim_unit_of(world, call), world->policy,
+	                                                   &call->try, SIM_BEGINNING + now))
 		go(world, place, now);
 	else
 		refuse(world, place, false, now);

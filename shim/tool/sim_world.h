@@ -52,19 +52,19 @@ struct sim_left {
 	bool gave_up;
 };
 
-/* Clients, or a server towards the one that it calls. */
+/* Clients, or a server towards the one that it calls. A cache line: each try looks here. */
 struct sim_caller {
 	const struct sim_profile *profile;
 	int target; /* server */
 	bool loop;
+	bool has_limits;          /* of its own; else they are another caller's */
 	struct sim_unit *units;   /* those who share a budget each have one */
 	uint32_t unit_count;      /* of its own; 0: they are another caller's */
-	struct bucket *limits;    /* one a host */
-	bool has_limits;          /* of its own; else they are another caller's */
-	struct sim_left *left;    /* as many as processes */
-	struct sim_storm *storms; /* likewise, where connects do not block */
-	struct sim_lent *lent;    /* as many as unit_count, where a fleet lends */
 	uint32_t turn;            /* the process whose turn is next */
+	struct bucket *limits;    /* one a host */
+	struct sim_left *left;    /* as many as processes */
+	struct sim_storm *storms; /* likewise; NULL: connects block */
+	struct sim_lent *lent;    /* as many as unit_count, where a fleet lends */
 };
 
 struct sim_fleet; /* sim_fleet.c */

@@ -163,7 +163,7 @@ Test(sim_try, a_long_hold_ends_when_the_server_is_back)
 	      "[outage]\nfrom = 0\nuntil = 5s\n[policy]\nhold = 10s\n");
 	call = ask(0);
 	go_on(5 * NS_PER_S);
-	until = world.calls[call].hold.until;
+	until = world.calls[call].hold.row_at;
 	cr_assert_gt(until, 8 * NS_PER_S, "it is held");
 	ask(5 * NS_PER_S); /* which is answered */
 	go_on(6 * NS_PER_S);
