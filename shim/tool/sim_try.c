@@ -297,8 +297,6 @@ static void refuse(struct sim_world *world, uint32_t place, bool held, int64_t n
 		refuse_later(world, place, now);
 		return;
 	}
-	if (held)
-		sim_hold_over(&call->hold, now);
 	if (!held && is_held(world, place, now)) {
 		call->try.denials = 0;
 		return;
@@ -343,6 +341,7 @@ static void ask_again(struct sim_world *world, uint32_t place, int64_t now)
 {
 	struct sim_call *call = &world->calls[place];
 
+	sim_hold_over(&call->hold, now);
 	if (sim_library_again(sim_unit_of(world, call), world->policy, &call->try,
 	                      SIM_BEGINNING + now))
 		go(world, place, now);

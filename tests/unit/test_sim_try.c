@@ -104,6 +104,25 @@ Test(sim_try, a_hold_begins_the_count_of_refusals_anew)
 	cr_expect_eq(world.calls[call].try.denials, 0);
 }
 
+/* As pace/hold.c: a hold is no pause, whatever comes of it. What goes after one, and fails, is one
+ * more of the row. */
+Test(sim_try, a_hold_ends_no_row_when_it_lets_go)
+{
+	int64_t reached;
+	uint32_t call;
+
+	begin("[scenario]\nduration = 1h\n[clients]\ntries = 0\nasked = off\n" DOWN
+	      "[policy]\nprobe = 1s\n");
+	call = ask(0);
+	go_on(NS_PER_S);
+	reached = world.tally->reached;
+	for (int64_t now = NS_PER_S; now < 20 * NS_PER_S; now += NS_PER_S / 100) {
+		go_on(now);
+		cr_assert_gt(world.calls[call].hold.row, THREAD_ROW, "%lld", (long long)now);
+	}
+	cr_expect_gt(world.tally->reached, reached + 5, "it goes now and then");
+}
+
 /* What fails in no time is known to: thirty seconds of a hundred tries in each. */
 Test(sim_try, a_failure_that_takes_no_time_is_known)
 {
