@@ -130,8 +130,11 @@ void sim_world_free(struct sim_world *world)
 static bool grow(struct sim_world *world)
 {
 	uint32_t room = world->call_room ? world->call_room * 2 : 1024;
-	struct sim_call *calls = realloc(world->calls, room * sizeof(*calls));
+	struct sim_call *calls;
 
+	if (room > SIM_WHO_MOST) /* events tell no more apart: that is more than fits into memory */
+		return false;
+	calls = realloc(world->calls, room * sizeof(*calls));
 	if (!calls)
 		return false;
 	world->calls = calls;

@@ -104,7 +104,8 @@ static inline void sim_put(struct sim_world *world, int64_t at, enum sim_what wh
                            uint32_t serial)
 {
 	if (at < world->scenario->duration)
-		sim_events_put(&world->events, &(struct sim_event) { at, what, who, serial });
+		sim_events_put(&world->events,
+		               &(struct sim_event) { at, what, who & SIM_WHO_MOST, serial });
 }
 
 /* The same to a call as it is now: if it is at another try by then nothing happens. */
