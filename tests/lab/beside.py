@@ -108,6 +108,10 @@ def tolerance_of(scene):
     return {what: found[what] for what in found if not left_out.get(what)}
 
 
+def unit_of(what):
+    return {"recovery": " s", "p99": " ms"}.get(what, "/s")
+
+
 def compare(scene, name, found, simulated):
     """A row for the report, and what is wrong with it."""
     tolerance = {**tolerance_of(scene), **scene["plays"][name]["sim"].get("tolerance", {})}
@@ -115,7 +119,7 @@ def compare(scene, name, found, simulated):
     seeds = [measures(scene, name, one) for one in simulated]
     row, wrong = {}, []
     for what, value in real.items():
-        unit = {"recovery": " s", "p99": " ms"}.get(what, "/s")
+        unit = unit_of(what)
         sim = [one[what] for one in seeds]
         show = ["never" if value is None else f"{value:.1f}{unit}", spread(sim, unit)]
         row[what] = show[0]

@@ -7,6 +7,7 @@ import platform
 import subprocess
 import time
 
+import beside
 import pictures
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -51,7 +52,7 @@ def beside_the_simulator(rows, tolerance):
         return ""
     bad = sum(bool(wrong or known) for _, _, wrong, known in rows)
     says = f'<span class="bad">{bad} of {len(rows)} are off</span>' if bad else f"all {len(rows)} within"
-    limits = "; ".join(f"{what} {share:.0%} or {least:g}{' s' if what == 'recovery' else '/s'}"
+    limits = "; ".join(f"{what} {share:.0%} or {least:g}{beside.unit_of(what)}"
                        for what, (share, least) in ((what, far) for what, far in tolerance.items() if far))
     return (f"<details{' open' if bad else ''}><summary>Beside the simulator: {says} (whichever is more: {limits})"
             f"</summary>\n{table(rows)}</details>\n")
