@@ -74,11 +74,6 @@ int64_t demand_served(int64_t now)
 	return demand_most_of(served, now);
 }
 
-int64_t demand_served_by_all(int64_t now)
-{
-	return demand_most_of(shim_region->served, now);
-}
-
 void demand_accepted(void)
 {
 	struct thread_facts *mine = note_demand();

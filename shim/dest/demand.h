@@ -45,12 +45,10 @@ void demand_count_served(int64_t now);
 /* How much of it there was in the second of now, or the one before, whichever is more. */
 int64_t demand_served(int64_t now);
 
-/* The same, by all processes of the region, as long as any of them is refused something. */
-int64_t demand_served_by_all(int64_t now);
-
-/* The arithmetic of the three above, for the simulator too: one more piece of work at `now`, and
- * the most in the second of now or the one before. cells: of odd seconds and of even ones, as in
- * sys/second_count.h. */
+/* The arithmetic of both: one more piece of work at `now`, and the most in the second of now or the
+ * one before. cells: of odd seconds and of even ones, as in sys/second_count.h: the region's
+ * `served` too, where that of all processes is counted, as long as any of them is refused
+ * something. */
 void demand_count_in(cell64 cells[2], int64_t now);
 int64_t demand_most_of(const cell64 cells[2], int64_t now);
 

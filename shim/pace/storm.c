@@ -10,6 +10,7 @@
 #include "dest/demand.h"
 #include "dest/lineage.h"
 #include "pace/storm_counts.h"
+#include "region/state.h"
 
 /* By this process, of all destinations: sys/second_count.h. */
 static cell64 parked_in_all, refused_here;
@@ -18,7 +19,7 @@ bool storm_rages(struct destination *destination, int64_t now)
 {
 	demand_note_refusal(now);
 	return storm_counts_refusal(&refused_here, &destination->refused_now, demand_served(now),
-	                            demand_served_by_all(now), now);
+	                            shim_region->served, now);
 }
 
 bool storm_meets(const struct attempt *try, int64_t now)

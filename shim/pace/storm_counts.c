@@ -2,6 +2,7 @@
 /* How many refusals are a storm, and how many connects of it may be parked. */
 #include "pace/storm_counts.h"
 
+#include "dest/demand.h"
 #include "sys/arithmetic.h"
 #include "sys/second_count.h"
 
@@ -32,7 +33,8 @@ static int64_t count_in_second(cell64 *cell, bool lasts, int64_t now)
 	return count_of(next);
 }
 
-bool storm_counts_refusal(cell64 *here, cell64 *there, int64_t served, int64_t by_all, int64_t now)
+bool storm_counts_refusal(cell64 *here, cell64 *there, int64_t served, const cell64 by_all[2],
+                          int64_t now)
 {
 	/* Before they are summed: workers share the destination's count, but not what each has
 	 * done. */
@@ -45,7 +47,7 @@ bool storm_counts_refusal(cell64 *here, cell64 *there, int64_t served, int64_t b
 		return false;
 	/* A worker that has only begun has done nothing yet, and the pool it is of may be busy: as
 	 * long as the others work, it is not one more try of theirs. */
-	return own > SPINS || all > DEMAND * LASTING * by_all;
+	return own > SPINS || all > DEMAND * LASTING * demand_most_of(by_all, now);
 }
 
 bool storm_counts_parked(cell64 *there, cell64 *here, int64_t now)

@@ -7,9 +7,11 @@
 #include "sys/cell.h"
 
 /* A refusal at `now`, counted in `here`, those of this process, and `there`, those at this
- * destination. served, by_all: pieces of work that the process, and all who share the destination,
- * did in a second. True: it is one of a storm. */
-bool storm_counts_refusal(cell64 *here, cell64 *there, int64_t served, int64_t by_all, int64_t now);
+ * destination. served: pieces of work that the process did in a second; by_all: where those of all
+ * who share the destination are counted, a line of a cache that is looked at only if it decides.
+ * True: it is one of a storm. */
+bool storm_counts_refusal(cell64 *here, cell64 *there, int64_t served, const cell64 by_all[2],
+                          int64_t now);
 
 /* One more is to be parked at `now`, counted in `there` and `here` as above. True if that may be.
  */

@@ -70,8 +70,7 @@ bool sim_hold_parks(const struct sim_refused *refused, struct sim_storm *process
                     struct sim_storm *all, bool may, int64_t now)
 {
 	bool rages = storm_counts_refusal(&process->refused, &all->refused,
-	                                  demand_most_of(process->served, now),
-	                                  demand_most_of(all->served, now), now);
+	                                  demand_most_of(process->served, now), all->served, now);
 	int64_t own = count_refusal(refused, now);
 	bool ahead = ahead_of(refused->mine, now) >= AHEAD_AT_PARK && !refused->serves;
 

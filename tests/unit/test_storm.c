@@ -92,11 +92,11 @@ Test(storm, is_not_in_a_pool_where_those_who_work_are_refused_nothing)
 		cr_assert(worker > 0 && waitpid(worker, &status, 0) == worker);
 	}
 	cr_expect_eq(demand_served(now), 0);
-	cr_expect_eq(demand_served_by_all(now), 30);
+	cr_expect_eq(demand_most_of(shim_region->served, now), 30);
 	destination.refused_now = second_count(500, 90);
 	cr_expect_not(storm_rages(&destination, now));
 	demand_count_served(now + 20 * NS_PER_S);
-	cr_expect_eq(demand_served_by_all(now + 20 * NS_PER_S), 0, "all is well");
+	cr_expect_eq(demand_most_of(shim_region->served, now + 20 * NS_PER_S), 0, "all is well");
 }
 
 Test(storm, is_a_worker_that_has_just_begun_where_nobody_works)
