@@ -155,7 +155,9 @@ static bool simulate(struct simulation *simulation, FILE *in, FILE *out)
 		}
 	}
 	if (ferror(in)) { /* a directory opens as a file does, and then has no lines */
-		fprintf(stderr, "trace: cannot be read: %s\n", strerror(errno));
+		fprintf(stderr,
+		        "trace: cannot be read: %s; give a file of lines as simulate --help says\n",
+		        strerror(errno));
 		return false;
 	}
 	if (out)

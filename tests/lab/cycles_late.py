@@ -11,7 +11,7 @@ FRONT = PORT + 100
 def hold(_):
     """A hold makes an answer later, for which somebody waits: his timeout, and his repeat one hop up. A service that
     can do without its backend asks it up to thirty times, without a pause, while callers with three tries wait a
-    second; the backend is dead. That spins, and would be held for a quarter of a second from the eleventh refusal on,
+    second; the backend is dead. That spins, and would be held for a quarter of a second from the twelfth refusal on,
     and answer nobody in time; but who is waited for is held no longer than a real failure takes. (What it would come to
     else the simulator shows: the scenario's "nobody is seen to wait".)"""
     rate, end, seconds = 10, 10, 26  # nobody is let in later than ten seconds after the return
