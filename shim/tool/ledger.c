@@ -74,6 +74,9 @@ static void advance(struct ledger *ledger, int64_t clock)
 	const int64_t gap = within(clock - ledger->clock, 0, ledger->rule.lifetime / 8);
 	const int64_t quarter = ledger->rule.lifetime / 4, eighth = ledger->rule.lifetime / 8;
 
+	ledger->clock = clock;
+	if (gap == 0)
+		return;
 	for (int i = 0; i < PURSES; i++) {
 		struct measure of = measure_of(&ledger->rule, i);
 
@@ -91,7 +94,6 @@ static void advance(struct ledger *ledger, int64_t clock)
 		ledger->won = ledger->lost = 0;
 	}
 	ledger->time += gap;
-	ledger->clock = clock;
 }
 
 /* Rule 6. An epoch is younger than every other that anybody has heard of. */

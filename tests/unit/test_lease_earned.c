@@ -127,6 +127,20 @@ Test(lease_earned, no_request_makes_them_last_longer, .init = start)
 	cr_assert_eq(ask.held[PURSE_TOKENS], 0);
 }
 
+/* What answers earned is held beside the capacity, and takes no room of what is free until time has
+ * passed: as in Redis, which looks at nothing where none has. */
+Test(lease_earned, at_one_moment_what_is_free_stays_free, .init = start)
+{
+	struct purse *tokens = &fleet.ledger.purse[PURSE_TOKENS];
+
+	told(9, 80, 0, 0);
+	told(0, 0, 0, 100000);
+	cr_assert_eq(answer.grant[PURSE_TOKENS], 100000);
+	tokens->free = 3000000;
+	told(0, 0, 0, 0);
+	cr_assert_eq(tokens->free, 3000000);
+}
+
 /* Or who has half of his lease by answers would live by the reserve from their end to the next
  * look. */
 Test(lease_earned, a_lease_does_not_end_with_them_before_the_host_looks_again)
