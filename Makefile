@@ -87,7 +87,7 @@ NO_PROBES  += $(if $(TARGET),tls_kept tls_plugged tls_gnutls, \
 HIREDIS    ?= $(if $(TARGET),no,$(if $(call header_of,hiredis/async.h),yes,no))
 ifeq ($(HIREDIS),no)
 SHIM_FLAGS += -DWITHOUT_HIREDIS
-NO_AGENT   := fleet fleet_guard fleet_label fleet_start fleet_link fleet_name fleet_sync fleet_tell
+NO_AGENT   := fleet fleet_guard fleet_label fleet_start fleet_link fleet_name fleet_restore fleet_sync fleet_tell
 endif
 
 # From the ground up: a room includes itself and those before it (scripts/check-floors).
@@ -101,8 +101,8 @@ AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,asker chunk_file fair family fleet_call fleet_differs \
 	      fleet_password fleet_rule holder ledger maps processes region_file snapshot)
 # The pure parts of the daemon, for the units.
-FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_wire agent/series tool/asker tool/fair tool/fleet_call \
-	      tool/fleet_differs tool/fleet_rule tool/holder tool/ledger)
+FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_rules agent/fleet_wire agent/series tool/asker tool/fair \
+	      tool/fleet_call tool/fleet_differs tool/fleet_rule tool/holder tool/ledger)
 # The simulator, for the units: all of it but what prints JSON.
 SIM_OBJS   := $(filter-out %/sim_json.o %/sim_play.o, \
 	      $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/sim_*.c)))

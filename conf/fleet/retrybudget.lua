@@ -422,7 +422,7 @@ local function sync_one(key, text, ask, known_host, now_us)
 			served_probes, wanted_probes)
 	end
 	local answer = tell(l, status, granted, granted_probes, earned)
-	if generation ~= l.rule.generation then
+	if generation ~= l.rule.generation or epoch ~= l.epoch then
 		local r = l.rule
 		answer = answer .. pack('<ddddddd', r.generation, r.capacity, r.floor, r.probe, r.hosts,
 			r.leased, r.lifetime)
@@ -433,7 +433,8 @@ end
 -- KEYS: the host's, and those of the ledgers that it asks. ARGV: of each 16 numbers, packed as
 -- doubles: life, number, heard, epoch, generation; held, back and wants of tokens (mt), the same of
 -- probes; good, bad, won, lost, success_age. Returns for each struct ledger_answer in its order, packed, and
--- the rule behind it if the host's is of another generation.
+-- the rule behind it if the host's is of another generation, or of a ledger that has learnt since: there may be
+-- another rule of that number in it.
 local function sync(keys, args)
 	if #keys < 2 or #args ~= #keys - 1 then
 		error({ err = 'ERR retrybudget: as many requests as ledgers' })
@@ -489,16 +490,9 @@ local function put_rule(key, rule)
 	redis.call('SET', (string.gsub(key, ':ledger:', ':rule:', 1)), table.concat(words, ' '))
 end
 
--- KEYS: the label's. ARGV: the rule, in the order of RULE, and the generation of the one that it is to
--- replace, if that matters. Returns the generation that holds: the rule's own, if it has replaced an older one.
-local function set(keys, args)
-	local rule, l = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
-	local before = args[8] and number(args[8], 'before')
-
-	if l and (rule.generation <= l.rule.generation or (before and before ~= l.rule.generation)) then
-		return l.rule.generation
-	end
-	put_rule(keys[1], rule)
+-- l: the ledger, if there is one.
+local function replace(key, l, rule)
+	put_rule(key, rule)
 	if not l or l.epoch == 0 then
 		return rule.generation
 	end
@@ -518,18 +512,56 @@ local function set(keys, args)
 		end
 		clamp_free(p)
 	end
-	redis.call('SET', keys[1], text_of(l))
+	redis.call('SET', key, text_of(l))
 	return rule.generation
 end
 
--- The same from an agent that remembers a rule which the server has lost; nothing else is touched.
-local function restore(keys, args)
-	local l, status = find(keys[1], redis.call('GET', keys[1]))
+-- KEYS: the label's. ARGV: the rule, in the order of RULE, and the generation of the one that it is to
+-- replace, if that matters. Returns the generation that holds: the rule's own, if it has replaced an older one.
+local function set(keys, args)
+	local rule, l = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
+	local before = args[8] and number(args[8], 'before')
 
-	if l or status == FORGOTTEN then
-		return l and l.rule.generation or 0
+	if l and (rule.generation <= l.rule.generation or (before and before ~= l.rule.generation)) then
+		return l.rule.generation
 	end
-	return set(keys, args)
+	return replace(keys[1], l, rule)
+end
+
+-- What both rules let go. Of hosts and lifetime more lets no more go.
+local function merged(a, b)
+	return { capacity = min(a.capacity, b.capacity), floor = min(a.floor, b.floor), probe = max(a.probe, b.probe),
+		hosts = max(a.hosts, b.hosts), leased = min(a.leased, b.leased), lifetime = max(a.lifetime, b.lifetime) }
+end
+
+local function is_same(a, b)
+	for i = 2, #RULE do -- whatever their numbers
+		if a[RULE[i]] ~= b[RULE[i]] then
+			return false
+		end
+	end
+	return true
+end
+
+-- The same from an agent that remembers a rule which the server has lost: where there is none it holds again, and in
+-- the place of an older one come both, so that no host lets more go than an operator has said. It has its own number
+-- if it is what both are and no clock was ahead, and else the next one: no host can be in the way of a rule that is
+-- set, whose number is the time.
+local function restore(keys, args)
+	local rule, l, status = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
+
+	if not l then
+		return status == FORGOTTEN and 0 or replace(keys[1], nil, rule)
+	end
+	local both = merged(l.rule, rule)
+	if rule.generation < l.rule.generation or is_same(both, l.rule) then
+		return l.rule.generation
+	end
+	both.generation = l.rule.generation + 1
+	if is_same(both, rule) and rule.generation * 1000 <= clock() then
+		both.generation = max(both.generation, rule.generation)
+	end
+	return replace(keys[1], l, both)
 end
 
 -- KEYS: the label's. Hosts that ask are told so, and forget the rule too.

@@ -13,7 +13,9 @@
 
 static int64_t lifetime_of(const struct fleet_label *label)
 {
-	return label->rule.generation > 0 ? label->rule.lifetime * NS_PER_MS : 0;
+	const struct fleet_rule *rule = &label->rules.told;
+
+	return rule->generation > 0 ? rule->lifetime * NS_PER_MS : 0;
 }
 
 /* When nothing comes of a request, the connection is no good: a reply that came later would be
@@ -27,6 +29,12 @@ static bool gave_up(struct fleet_label *label, int64_t now)
 		return true;
 	link_fail(label->link, LINK_SLOW, "no answer");
 	return true;
+}
+
+/* As one that lends by the rule that holds. */
+static bool is_good(const struct fleet_label *label)
+{
+	return label->word == FLEET_GOOD && !rules_are_owed(&label->rules);
 }
 
 static void tend(struct fleet_label *label, int64_t now)
@@ -46,7 +54,7 @@ static void tend(struct fleet_label *label, int64_t now)
 	label->probed += demand->probed;
 	asker_note(&label->asker, &seen, now);
 	if (label->word != FLEET_SELF && !gave_up(label, now) && label->link->is_ready &&
-	    asker_is_due(&label->asker, label->word == FLEET_GOOD, lifetime_of(label), now))
+	    asker_is_due(&label->asker, is_good(label), lifetime_of(label), now))
 		sync_add(label, demand->waiting, now);
 	fleet_lend(label, now);
 }

@@ -8,6 +8,7 @@
 #define RETRYBUDGET_AGENT_FLEET_H
 
 #include "agent/fleet_link.h"
+#include "agent/fleet_rules.h"
 #include "agent/fleet_wire.h"
 #include "agent/host_demand.h"
 #include "tool/asker.h"
@@ -34,11 +35,11 @@ struct fleet_label {
 	struct fleet_link *link;
 	char label[CONFIG_LABEL];
 	struct asker asker;
-	struct fleet_rule rule;      /* as the ledger told it last */
-	struct fleet_rule newer;     /* one that it told before, and has lost; generation 0: none */
+	struct fleet_rules rules;
 	char differs[FLEET_DIFFERS]; /* keys of the file that the rule has another value of */
 	enum fleet_word word;
-	int64_t answered_at; /* ns, of the last */
+	int64_t answered_at;                /* ns, of the last */
+	int64_t restore_at, restore_streak; /* ns: no restore before, for so many in a row failed */
 	/* Sums. */
 	int64_t requests, lost, granted, spent, probed;
 };

@@ -89,7 +89,7 @@ static void wait_us(struct fleet_link *link, int64_t us)
 	(void)event_add(link->timer, &time);
 }
 
-static void connect_later(struct fleet_link *link)
+int64_t link_backoff(struct fleet_link *link, int64_t streak)
 {
 	const struct backoff_rule rule = { .base = 200 * NS_PER_MS,
 		                           .factor = 2000,
@@ -97,7 +97,12 @@ static void connect_later(struct fleet_link *link)
 		                           .min = 50 * NS_PER_MS,
 		                           .jitter = JITTER_EQUAL };
 
-	wait_us(link, backoff_delay(&rule, link->streak++, 0, &link->random) / 1000);
+	return backoff_delay(&rule, streak, 0, &link->random);
+}
+
+static void connect_later(struct fleet_link *link)
+{
+	wait_us(link, link_backoff(link, link->streak++) / 1000);
 }
 
 /* Before hiredis is asked to free it, so that nothing of it is looked at afterwards. */

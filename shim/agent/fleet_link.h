@@ -67,6 +67,9 @@ void link_note(struct fleet_link *link, enum link_state state, const char *reaso
 /* The same, and the connection is given up, to be made again later. */
 void link_fail(struct fleet_link *link, enum link_state state, const char *reason);
 
+/* ns until it is called again, after so many calls in a row that failed. */
+int64_t link_backoff(struct fleet_link *link, int64_t streak);
+
 /* By the first word of an error that Redis told. */
 enum link_state link_state_of(const char *error);
 

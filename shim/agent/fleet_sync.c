@@ -4,6 +4,7 @@
 #include "agent/fleet_sync.h"
 
 #include "agent/fleet_label.h"
+#include "agent/fleet_restore.h"
 
 #include <hiredis/hiredis.h>
 #include <stdlib.h>
@@ -21,83 +22,9 @@ struct fleet_batch {
 	struct wire_batch wire;
 };
 
-static void on_restored(void *arg, const struct redisReply *reply)
-{
-	struct fleet_label *label = arg;
-
-	if (reply && reply->type == REDIS_REPLY_ERROR)
-		link_note(label->link, link_state_of(reply->str), reply->str);
-}
-
-/* The server has lost the rule that all hosts know. */
-static void restore_rule(struct fleet_label *label)
-{
-	struct wire_call call;
-
-	if (label->rule.generation == 0 ||
-	    !wire_begin(&call, "retrybudget_1_restore", label->fleet->config.fleet.prefix, NULL,
-	                label->label))
-		return;
-	wire_rule(&call, label->newer.generation > 0 ? &label->newer : &label->rule);
-	(void)link_call(label->link, on_restored, label, call.count, call.argv, call.lengths);
-}
-
-/* A server that comes from an older copy, or a replica without the last writes, has an older rule.
- * No host may give it another (only an operator may), but none forgets what it knows. */
-static void note_lost_rule(struct fleet_label *label, const struct fleet_rule *rule)
-{
-	const int64_t before = label->newer.generation;
-
-	if (rule->generation == 0 || rule->generation >= greater(before, label->rule.generation))
-		label->newer = (struct fleet_rule) { 0 };
-	else if (before < label->rule.generation)
-		label->newer = label->rule;
-	if (label->newer.generation == before)
-		return;
-	fprintf(stderr, "retrybudgetd: event=fleet-rule-lost label=%s newer=", label->label);
-	if (label->newer.generation > 0)
-		fprintf(stderr, "%lld", (long long)label->newer.generation);
-	else
-		fputs("none", stderr);
-	fprintf(stderr, " generation=%lld\n", (long long)rule->generation);
-}
-
-/* The less of what both rules lend. Of probes all or none. */
-static void hold_to_newer(const struct fleet_label *label, struct ledger_answer *answer)
-{
-	if (label->newer.generation == 0)
-		return;
-	answer->grant[PURSE_TOKENS] =
-	    fleet_stricter(within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST),
-	                   &label->rule, &label->newer);
-	if (label->newer.probe > label->rule.probe)
-		answer->grant[PURSE_PROBES] = 0;
-}
-
-/* Tells, once for each change, that this host's programs take from the reserve what the bound does
- * not count. */
-static void set_rule(struct fleet_label *label, const struct fleet_rule *rule)
-{
-	const struct config *config = &label->fleet->config;
-	char before[FLEET_DIFFERS];
-
-	note_lost_rule(label, rule);
-	label->rule = *rule;
-	memcpy(before, label->differs, sizeof(before));
-	*label->differs = '\0';
-	for (int i = 0; i < config->policy_count; i++)
-		if (config->policies[i].leased && strcmp(config->labels[i], label->label) == 0)
-			(void)fleet_differs(rule, &config->policies[i], label->differs);
-	if (strcmp(before, label->differs) != 0)
-		fprintf(stderr,
-		        "retrybudgetd: event=fleet-differs label=%s keys=%s generation=%lld\n",
-		        label->label, *label->differs ? label->differs : "none",
-		        (long long)rule->generation);
-}
-
 static void take(struct fleet_label *label, struct ledger_answer *answer, int64_t now)
 {
-	hold_to_newer(label, answer);
+	rules_hold(&label->rules, answer);
 	if (!asker_answer(&label->asker, answer, label->fleet->config.fleet.lease, now))
 		return;
 	label->granted += within(answer->grant[PURSE_TOKENS], 0, FLEET_CAPACITY_MOST);
@@ -124,14 +51,16 @@ static bool hear(struct fleet_label *label, const struct redisReply *reply, int6
 		return false;
 	}
 	if (has_rule)
-		set_rule(label, &rule);
+		restore_hear(label, &rule);
 	take(label, &answer, now);
 	if (answer.status == LEDGER_NO_RULE) {
 		fleet_set_word(label, FLEET_NO_RULE);
-		restore_rule(label);
+		restore_lost(label, now);
 	} else if (answer.status == LEDGER_FORGOTTEN) {
 		fleet_set_word(label, FLEET_FORGOTTEN);
-		set_rule(label, &(struct fleet_rule) { 0 });
+		restore_hear(label, &(struct fleet_rule) { 0 });
+	} else {
+		restore_stricter(label, now);
 	}
 	fleet_lend(label, now);
 	return true;
@@ -210,7 +139,7 @@ void sync_add(struct fleet_label *label, int64_t waiting, int64_t now)
 	asker_ask(&label->asker, waiting, now, &ask);
 	label->requests++;
 	if (!*batch || !wire_batch_add(&(*batch)->wire, fleet->config.fleet.prefix, label->label,
-	                               &ask, label->rule.generation)) {
+	                               &ask, label->rules.told.generation)) {
 		lose(label);
 		return;
 	}

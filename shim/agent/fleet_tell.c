@@ -46,12 +46,12 @@ static void print_label(const struct fleet_label *label, FILE *out)
 		fprintf(out, " success_s=%.1f", seconds(now - label->asker.news_at));
 	else
 		fputs(" success_s=none", out);
-	if (label->rule.generation > 0)
-		fprintf(out, " bound=%.3f", tokens(fleet_bound(&label->rule, 1000)));
+	if (label->rules.told.generation > 0)
+		fprintf(out, " bound=%.3f", tokens(fleet_bound(&label->rules.told, 1000)));
 	if (*label->differs)
 		fprintf(out, " differs=%s", label->differs);
-	if (label->newer.generation > 0)
-		fprintf(out, " newer=%" PRId64, label->newer.generation);
+	if (rules_lost(&label->rules) > 0)
+		fprintf(out, " newer=%" PRId64, rules_lost(&label->rules));
 	putc('\n', out);
 }
 
@@ -121,7 +121,7 @@ static double failing_of(const struct fleet_label *label)
 
 static double bound_of(const struct fleet_label *label)
 {
-	return label->rule.generation > 0 ? tokens(fleet_bound(&label->rule, 1000)) : 0;
+	return label->rules.told.generation > 0 ? tokens(fleet_bound(&label->rules.told, 1000)) : 0;
 }
 
 static double differs_of(const struct fleet_label *label)
@@ -131,7 +131,7 @@ static double differs_of(const struct fleet_label *label)
 
 static double is_lost_of(const struct fleet_label *label)
 {
-	return label->newer.generation > 0 ? 1 : 0;
+	return rules_lost(&label->rules) > 0 ? 1 : 0;
 }
 
 static double granted_of(const struct fleet_label *label)

@@ -208,7 +208,8 @@ static int set(struct asking *asking, char **words, int count)
 	if (numbers[0] != rule.generation) {
 		fprintf(stderr,
 		        "retrybudget: fleet: somebody else has set rule %" PRId64
-		        " at the same time; look at it, and say it again\n",
+		        " at the same time, or a host has restored it; look at it, and say it "
+		        "again\n",
 		        numbers[0]);
 		return 1;
 	}

@@ -60,6 +60,23 @@ int64_t fleet_earned(int64_t answered)
 	return answered * 5 / 4;
 }
 
+struct fleet_rule fleet_rule_merged(const struct fleet_rule *one, const struct fleet_rule *other)
+{
+	return (struct fleet_rule) { .capacity = lesser(one->capacity, other->capacity),
+		                     .floor = lesser(one->floor, other->floor),
+		                     .probe = greater(one->probe, other->probe),
+		                     .hosts = greater(one->hosts, other->hosts),
+		                     .leased = lesser(one->leased, other->leased),
+		                     .lifetime = greater(one->lifetime, other->lifetime) };
+}
+
+bool fleet_rule_is_same(const struct fleet_rule *one, const struct fleet_rule *other)
+{
+	return one->capacity == other->capacity && one->floor == other->floor &&
+	       one->probe == other->probe && one->hosts == other->hosts &&
+	       one->leased == other->leased && one->lifetime == other->lifetime;
+}
+
 /* Where other is to told as less to more. */
 static int64_t part_of(int64_t mt, int64_t told, int64_t other)
 {

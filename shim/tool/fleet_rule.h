@@ -56,6 +56,13 @@ int64_t fleet_bound(const struct fleet_rule *rule, int64_t window);
  * tool/ledger.h. */
 int64_t fleet_earned(int64_t answered);
 
+/* The rule that lets go what both do, of no generation. Of hosts and lifetime, by which none lets
+ * more go, it has the greater: what was lent by either has run out by then. */
+struct fleet_rule fleet_rule_merged(const struct fleet_rule *one, const struct fleet_rule *other);
+
+/* All but their generations. */
+bool fleet_rule_is_same(const struct fleet_rule *one, const struct fleet_rule *other);
+
 /* Of mt that were lent by one rule those that another lets go as well. */
 int64_t fleet_stricter(int64_t mt, const struct fleet_rule *told, const struct fleet_rule *other);
 

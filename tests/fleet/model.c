@@ -3,6 +3,7 @@
  * The C model of the ledger, by lines: what tests/fleet/agree plays through Redis as well.
  *
  *   set RULE             as retrybudget_1_set takes it: prints the generation that holds
+ *   restore US RULE      at a clock, as retrybudget_1_restore takes it: prints the rule that holds
  *   sync US HOST ASK     at a clock, as retrybudget_1_sync takes it: prints the answer
  *   forget               the server is another one
  *   flush                the ledger is lost, and what is known of hosts, and the rule is kept
@@ -43,6 +44,21 @@ static bool set(const char *text)
 	return true;
 }
 
+static bool restore(const char *text)
+{
+	int64_t v[8];
+	struct fleet_rule rule;
+
+	if (!numbers(text, v, 8))
+		return false;
+	rule = (struct fleet_rule) { v[1], v[2], v[3], v[4], v[5], v[6], v[7] };
+	ledger_restore(&ledger, &rule, v[0]);
+	for (size_t i = 0; i < sizeof(ledger.rule) / sizeof(int64_t); i++)
+		printf(" %" PRId64, ((const int64_t *)&ledger.rule)[i]);
+	putchar('\n');
+	return true;
+}
+
 static bool sync_one(const char *text)
 {
 	int64_t v[18];
@@ -77,6 +93,8 @@ static bool obey(const char *line)
 {
 	if (strncmp(line, "set ", 4) == 0)
 		return set(line + 4);
+	if (strncmp(line, "restore ", 8) == 0)
+		return restore(line + 8);
 	if (strncmp(line, "sync ", 5) == 0)
 		return sync_one(line + 5);
 	if (strncmp(line, "forget", 6) == 0) {
