@@ -161,7 +161,7 @@ local function learn(l, now_us, heard_of)
 	if is_new then
 		l.success, l.born = -1, l.epoch
 	end
-	l.learning = l.time + l.quarter * 5
+	l.learning = max(l.learning, l.time + l.quarter * 5)
 	l.earned, l.earned_before = 0, 0
 	l[TOKENS].free, l[PROBES].free = 0, 0
 end

@@ -106,7 +106,7 @@ static void learn(struct ledger *ledger, int64_t clock_us, int64_t heard_of)
 		ledger->success = -1;
 		ledger->born = ledger->epoch;
 	}
-	ledger->learning = ledger->time + ledger->rule.lifetime / 4 * 5;
+	ledger->learning = greater(ledger->learning, ledger->time + ledger->rule.lifetime / 4 * 5);
 	ledger->earned = ledger->earned_before = 0;
 	for (int i = 0; i < PURSES; i++)
 		ledger->purse[i].free = 0;

@@ -217,6 +217,23 @@ Test(lease_faults, another_lifetime_is_learnt)
 	}
 }
 
+/* What was lent by the longer lifetime still runs. */
+Test(lease_faults, a_server_that_starts_anew_does_not_learn_for_less)
+{
+	struct fleet_rule rule = fleet_rule;
+
+	fleet_start(&fleet, &fleet_rule, 10000);
+	sync_host(&fleet, 0, 90000, 0);
+	rule.generation = 2;
+	rule.lifetime = 4000;
+	cr_assert(ledger_set(&fleet.ledger, &rule));
+	for (int i = 0; i < 48; i++) {
+		fleet.ms += 500;
+		fleet.forgets = i == 3;
+		cr_assert_eq(sync_host(&fleet, 1, 90000, 0), 0, "after %d", i);
+	}
+}
+
 /* The last half of a roll-out: host 0 holds all of the old rule, and renews it. */
 static void two_rules(int64_t capacity)
 {
