@@ -21,6 +21,7 @@ local RULE = { 'generation', 'capacity', 'floor', 'probe', 'hosts', 'leased', 'l
 local LEAST = { 1, 1000, 1, 1, 1, 0, 4000 }
 local MOST = { 9007199254740991, 100000000, 10000000, 3600000, 1000000, 1000000, 120000 }
 local WHOLE_NUMBERS = 9007199254740991
+local AHEAD = 86400000 -- ms by which the clock of who set a rule may be ahead, where a host brings it
 local FORGET_HOST = 480000 -- ms: four times the longest lifetime
 local TOKEN, EARN, FINE, DEBT_MOST = 1000, 1250, 750, 4000 -- mt
 local FULL_PART, FULL_EARN, FULL_FINE = 8, 900, 250
@@ -545,20 +546,24 @@ end
 
 -- The same from an agent that remembers a rule which the server has lost: where there is none it holds again, and in
 -- the place of an older one come both, so that no host lets more go than an operator has said. It has its own number
--- if it is what both are and no clock was ahead, and else the next one: no host can be in the way of a rule that is
--- set, whose number is the time.
+-- if it is what both are and that is a time that has come, a day more or less, and else the next one: no host can be in
+-- the way of a rule that is set, whose number is the time.
 local function restore(keys, args)
 	local rule, l, status = rule_of(args), find(keys[1], redis.call('GET', keys[1]))
+	local latest = div(clock(), 1000) + AHEAD
 
-	if not l then
-		return status == FORGOTTEN and 0 or replace(keys[1], nil, rule)
+	if not l and status == FORGOTTEN then
+		return 0
+	elseif not l then
+		rule.generation = min(rule.generation, latest)
+		return replace(keys[1], nil, rule)
 	end
 	local both = merged(l.rule, rule)
 	if rule.generation < l.rule.generation or is_same(both, l.rule) then
 		return l.rule.generation
 	end
 	both.generation = l.rule.generation + 1
-	if is_same(both, rule) and rule.generation * 1000 <= clock() then
+	if is_same(both, rule) and rule.generation <= latest then
 		both.generation = max(both.generation, rule.generation)
 	end
 	return replace(keys[1], l, both)

@@ -341,15 +341,19 @@ bool ledger_set(struct ledger *ledger, const struct fleet_rule *rule)
 
 bool ledger_restore(struct ledger *ledger, const struct fleet_rule *rule, int64_t clock_us)
 {
+	const int64_t latest = clock_us / 1000 + LEDGER_AHEAD;
 	struct fleet_rule both = fleet_rule_merged(&ledger->rule, rule);
 
-	if (ledger->rule.generation == 0)
-		return ledger_set(ledger, rule);
+	if (ledger->rule.generation == 0) {
+		both = *rule;
+		both.generation = lesser(rule->generation, latest);
+		return ledger_set(ledger, &both);
+	}
 	if (!fleet_rule_is_valid(rule) || rule->generation < ledger->rule.generation ||
 	    fleet_rule_is_same(&both, &ledger->rule))
 		return false;
 	both.generation = ledger->rule.generation + 1;
-	if (fleet_rule_is_same(&both, rule) && rule->generation <= clock_us / 1000)
+	if (fleet_rule_is_same(&both, rule) && rule->generation <= latest)
 		both.generation = greater(both.generation, rule->generation);
 	return ledger_set(ledger, &both);
 }

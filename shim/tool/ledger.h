@@ -131,10 +131,12 @@ void ledger_sync(struct ledger *ledger, struct ledger_host *host, const struct l
  * counted; another lifetime is learnt, for leases of the old one still run. */
 bool ledger_set(struct ledger *ledger, const struct fleet_rule *rule);
 
+#define LEDGER_AHEAD INT64_C(86400000) /* ms by which the clock of who set a rule may be ahead */
+
 /* A rule that a host remembers: where the ledger has an older one it gets what both let go, and so
  * a host can make it stricter, never looser. That has the rule's own generation, if it is the rule
- * and the clock (us) is past it, and else the next after the ledger's, so that none of a host's
- * making is in the way of one that is set. False: nothing is changed. */
+ * and the clock (us) not more than LEDGER_AHEAD behind it, and else the next after the ledger's, so
+ * that none of a host's making is in the way of one that is set. False: nothing is changed. */
 bool ledger_restore(struct ledger *ledger, const struct fleet_rule *rule, int64_t clock_us);
 
 #endif

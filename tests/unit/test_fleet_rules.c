@@ -7,7 +7,8 @@
 
 #include <criterion/criterion.h>
 
-#define NOW (EPOCH_S * 1000) /* ms */
+#define NOW    (EPOCH_S * 1000) /* ms */
+#define LATEST (NOW + LEDGER_AHEAD)
 
 static struct fleet_rules rules;
 static struct ledger ledger;
@@ -173,12 +174,19 @@ Test(fleet_rules, a_ledger_gets_back_its_own_where_that_is_stricter_in_all, .ini
 Test(fleet_rules, no_host_brings_a_number_that_has_not_come, .init = begin)
 {
 	const struct fleet_rule older = rule_of(5, 100000, 20000);
-	const struct fleet_rule false_one = rule_of(NOW + 1, 100000, 5000);
+	const struct fleet_rule false_one = rule_of(LATEST + 1, 100000, 5000);
+	const struct fleet_rule good = rule_of(LATEST, 100000, 4000);
 
 	ledger_set(&ledger, &older);
 	restored(&false_one);
 	cr_assert_eq(ledger.rule.floor, 5000);
 	cr_assert_eq(ledger.rule.generation, 6);
+	restored(&good);
+	cr_assert_eq(ledger.rule.generation, LATEST, "a clock may be ahead");
+	memset(&ledger, 0, sizeof(ledger));
+	restored(&false_one);
+	cr_assert_eq(ledger.rule.generation, LATEST, "nor where there was none");
+	cr_assert_eq(ledger.rule.floor, 5000);
 }
 
 Test(fleet_rules, an_older_one_or_one_out_of_range_changes_nothing, .init = begin)
@@ -209,7 +217,7 @@ Test(fleet_rules, whatever_hosts_remember_the_rule_only_gets_stricter, .init = b
 		for (int j = 0; j < 4; j++) {
 			remembered[j] = any_rule(&seed, 20 + random_upto(&seed, 9));
 			if (random_upto(&seed, 9) == 0)
-				remembered[j].generation = NOW + 10;
+				remembered[j].generation = LATEST + 10;
 		}
 		for (int j = 0; j < 8; j++) {
 			const struct fleet_rule *one = &remembered[random_upto(&seed, 3)];
@@ -222,8 +230,9 @@ Test(fleet_rules, whatever_hosts_remember_the_rule_only_gets_stricter, .init = b
 			          is_no_looser(&ledger.rule, one));
 			cr_assert_eq(is_changed, !fleet_rule_is_same(&ledger.rule, &before));
 			cr_assert_eq(is_changed, ledger.rule.generation > before.generation);
-			cr_assert_leq(ledger.rule.generation,
-			              greater(before.generation + 1, lesser(one->generation, NOW)));
+			cr_assert_leq(
+			    ledger.rule.generation,
+			    greater(before.generation + 1, lesser(one->generation, LATEST)));
 		}
 	}
 }
