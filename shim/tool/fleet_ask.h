@@ -35,6 +35,7 @@ struct fleet_server {
 	struct server at;
 	char name[160]; /* unix:/path or host:port */
 	struct redisContext *context;
+	bool is_dead; /* it could not be asked, and is not asked again */
 };
 
 /* Connects within two seconds, and says who asks; user and password_file may be empty. False, told

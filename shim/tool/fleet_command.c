@@ -75,9 +75,12 @@ static struct fleet_server *server_of(struct asking *asking, const char *label)
 	struct fleet_server *server = &asking->servers[wire_server(label, asking->server_count)];
 	const char *user = asking->password_file ? asking->user : "";
 
+	if (server->is_dead)
+		return NULL;
 	if (server->context ||
 	    fleet_ask_open(server, user, asking->password_file ? asking->password_file : ""))
 		return server;
+	server->is_dead = true;
 	return NULL;
 }
 
@@ -271,6 +274,15 @@ static int carry_out(struct asking *asking, int count, char **words)
 	return options_usage("fleet", usage, after, stderr);
 }
 
+/* 0: it is none. */
+static int port_of(const char *text)
+{
+	char *rest;
+	const long port = strtol(text, &rest, 10);
+
+	return *rest == '\0' && port > 0 && port <= UINT16_MAX ? (int)port : 0;
+}
+
 static bool take_option(struct asking *asking, const char *name)
 {
 	if (strcmp(name, "config") == 0)
@@ -282,8 +294,8 @@ static bool take_option(struct asking *asking, const char *name)
 	else if (strcmp(name, "json") == 0)
 		asking->wants_json = true;
 	else if (strcmp(name, "port") == 0)
-		asking->port = (int)strtol(optarg, NULL, 10);
-	return asking->port > 0 && asking->port <= UINT16_MAX;
+		asking->port = port_of(optarg);
+	return asking->port > 0;
 }
 
 int cmd_fleet(int argc, char **argv)
