@@ -121,16 +121,29 @@ bool fleet_json_hosts(struct json_t *of, struct fleet_server *server, const char
 	return fleet_each_host(server, prefix, label, add_host, &rows);
 }
 
+/* Whatever they are called: a host may be 12, and a label none. */
+static bool is_name(const char *key)
+{
+	static const char *const names[] = { "label", "host", "server", "differs" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(key, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* NAME=VALUE or NAME="TEXT"; numbers as such. Returns what is behind it. */
 static char *put_pair(json_t *object, char *at)
 {
 	char *name = at, *equals = strchr(at, '='), *value, *end, *last;
 	double number;
+	bool is_text;
 
 	if (!equals)
 		return at + strlen(at);
 	*equals = '\0';
 	value = equals + 1;
+	is_text = *value == '"' || is_name(name);
 	end = *value == '"' ? strchr(++value, '"') : strchr(value, ' ');
 	if (!end)
 		end = value + strlen(value);
@@ -138,7 +151,9 @@ static char *put_pair(json_t *object, char *at)
 	*end = '\0';
 	errno = 0;
 	number = strtod(value, &last);
-	if (strcmp(value, "none") == 0)
+	if (is_text)
+		put_text(object, name, value);
+	else if (strcmp(value, "none") == 0)
 		json_object_set_new(object, name, json_null());
 	else if (*value && !*last && !errno && strspn(value, "-.0123456789") == strlen(value))
 		json_object_set_new(object, name,
