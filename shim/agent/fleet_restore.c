@@ -67,7 +67,8 @@ static void on_restored(void *arg, const struct redisReply *reply)
 	}
 	label->restore_streak = label->restore_at = 0;
 	label->rules.is_answered = true;
-	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > label->rules.told.generation)
+	if (rules_lost(&label->rules) > 0 && reply->type == REDIS_REPLY_INTEGER &&
+	    reply->integer > label->rules.told.generation)
 		fprintf(stderr,
 		        "retrybudgetd: event=fleet-rule-restored label=%s newer=%" PRId64
 		        " generation=%lld\n",
