@@ -151,11 +151,10 @@ static char *put_pair(json_t *object, char *at)
 	*end = '\0';
 	errno = 0;
 	number = strtod(value, &last);
-	if (is_text)
-		put_text(object, name, value);
-	else if (strcmp(value, "none") == 0)
+	if (!is_text && strcmp(value, "none") == 0)
 		json_object_set_new(object, name, json_null());
-	else if (*value && !*last && !errno && strspn(value, "-.0123456789") == strlen(value))
+	else if (!is_text && *value && !*last && !errno &&
+	         strspn(value, "-.0123456789") == strlen(value))
 		json_object_set_new(object, name,
 		                    strchr(value, '.') ? json_real(number)
 		                                       : json_integer(strtoll(value, NULL, 10)));
