@@ -12,6 +12,7 @@
 #include "sys/hash.h"
 #include "sys/real.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define TIME_SHIFT 27
@@ -25,8 +26,9 @@ static bool named;
 /* As the constructor knew it: who locks himself in (seccomp) may not ask later, and one whose
  * parent has ended still is of its lineage. */
 static struct {
-	int32_t process, parent, session;
+	int32_t process;
 	int64_t at;
+	uint64_t kin[KINDS];
 } at_start;
 
 /* The destinations that this process has tried while they failed; and those of them where it has
@@ -42,30 +44,42 @@ static uint64_t hash_of(uint64_t seed, enum kin kind, uint64_t value)
 	return hash ? hash : 1;
 }
 
-void lineage_setup(bool is_named)
-{
-	named = is_named;
-	unit = own_unit_hash();
-	program = own_program_hash();
-	command = own_command_hash(program);
-	at_start.process = thread_process();
-	at_start.parent = (int32_t)getppid();
-	at_start.session = (int32_t)getsid(0);
-	at_start.at = monotonic();
-}
-
 /* In a share of its own a command is of one lineage, whoever started it. */
-static void kin_of_this(uint64_t kin[KINDS])
+static void kin_of(int32_t parent, int32_t session, uint64_t kin[KINDS])
 {
-	bool forked = at_start.process != thread_process() && !confined_by_itself();
-	int32_t parent = forked ? (int32_t)getppid() : at_start.parent;
-	int32_t session = forked ? (int32_t)getsid(0) : at_start.session;
-
 	kin[KIN_PROGRAM] = hash_of(program, KIN_PROGRAM, 0);
 	kin[KIN_COMMAND] = named ? hash_of(command, KIN_COMMAND, 0) : 0;
 	kin[KIN_UNIT] = unit ? hash_of(command, KIN_UNIT, unit) : 0;
 	kin[KIN_SESSION] = hash_of(command, KIN_SESSION, (uint64_t)session);
 	kin[KIN_PARENT] = hash_of(command, KIN_PARENT, (uint64_t)parent);
+}
+
+void lineage_setup(bool is_named)
+{
+	int32_t parent = (int32_t)getppid();
+	int32_t session = (int32_t)getsid(0);
+
+	named = is_named;
+	unit = own_unit_hash();
+	program = own_program_hash();
+	command = own_command_hash(program);
+	at_start.process = thread_process();
+	at_start.at = monotonic();
+	kin_of(parent, session, at_start.kin);
+}
+
+/* As it was at the start, but in a forked process. */
+static void kin_of_this(uint64_t kin[KINDS])
+{
+	int32_t parent, session;
+
+	if (at_start.process == thread_process() || confined_by_itself()) {
+		memcpy(kin, at_start.kin, sizeof(at_start.kin));
+		return;
+	}
+	parent = (int32_t)getppid();
+	session = (int32_t)getsid(0);
+	kin_of(parent, session, kin);
 }
 
 /* Another one's hash is never 0. */
@@ -185,7 +199,7 @@ void lineage_held(struct destination *destination, int64_t until)
 
 void lineage_failed(struct destination *destination, int64_t began, int64_t now)
 {
-	uint64_t kin[KINDS], row;
+	uint64_t kin[KINDS], row = 0;
 
 	if (!program)
 		return;
@@ -193,10 +207,11 @@ void lineage_failed(struct destination *destination, int64_t began, int64_t now)
 	firsts_note(&tried, destination_slot(destination));
 	firsts_note(&owed, destination_slot(destination));
 	kin_of_this(kin);
-	row = row_of(destination, kin); /* not by what it adds itself */
+	if (began)
+		row = row_of(destination, kin); /* not by what it adds itself */
 	for (int kind = 0; kind < KINDS; kind++)
 		if (kin[kind])
 			remember(destination, kin[kind], now);
-	if (row && began)
+	if (row)
 		spin_row_failed(destination->kin_rows, row, began, now);
 }
