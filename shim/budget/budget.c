@@ -105,18 +105,27 @@ bool budget_has_rested(const struct account *account, int64_t now)
 	       !budget_is_barred(account) && !account->policy->leased;
 }
 
-/* True if nobody has asked for this destination for as long as `floor` needs to earn a token, less
- * a tenth: timers are late, and a poller's cycle of five seconds is one of 4.9 now and then. */
-static bool is_rare(const struct account *account, int64_t now)
+/* ns without a try after which one is rare: as long as `floor` needs to earn a token, less a tenth,
+ * for timers are late, and a poller's cycle of five seconds is one of 4.9 now and then. */
+static int64_t rare_after(const struct account *account)
 {
 	int64_t floor = account->policy->bucket.floor;
-	int64_t before =
-	    atomic_exchange_explicit(&account->budget->wanted_at, now, memory_order_relaxed);
 
-	if (account->policy->leased || floor <= 0 || before <= 0 || before > now ||
-	    budget_is_barred(account))
+	return floor > 0 ? MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor : INT64_MAX;
+}
+
+/* True if nobody has asked for this destination for so long. Who follows upon another leaves the
+ * word to its readers: where many processes are refused at once, each would wait for its line. */
+static bool is_rare(const struct account *account, int64_t now)
+{
+	cell64 *wanted_at = &account->budget->wanted_at;
+	int64_t rare = rare_after(account), before = LOAD(*wanted_at);
+
+	if (before > 0 && before <= now && now - before < lesser(NS_PER_MS, rare / 16))
 		return false;
-	return now - before >= MT_PER_TOKEN * NS_PER_S / 10 * 9 / floor;
+	before = atomic_exchange_explicit(wanted_at, now, memory_order_relaxed);
+	return before > 0 && before <= now && now - before >= rare && !account->policy->leased &&
+	       !budget_is_barred(account);
 }
 
 /* Lets a retry go without a token; it uses up the gate as one that has paid does. */

@@ -27,7 +27,7 @@ struct budget {
 	cell64 began_at;     /* ns, the first of them */
 	cell64 failed_at;    /* ns, the last failure */
 	cell64 admitted_at;  /* ns, the last attempt that was let through, 0 = never */
-	cell64 wanted_at;    /* ns, the last that was asked for, let through or not, 0 = never */
+	cell64 wanted_at;    /* ns, to 1 ms, the last that was asked for, gone or not, 0 = never */
 	cell64 crowd;        /* who was refused, where many processes share it */
 	cell64 alone_at;     /* ns, the last that the process could not pay for, 0 = never */
 	cell64 due_at;       /* ns, the gate: no repeat before; 0 = at once */

@@ -9,6 +9,9 @@
 #define SECOND_BITS 24
 #define SECOND_MASK ((INT64_C(1) << SECOND_BITS) - 1)
 
+/* No crowd counts for more: who comes then leaves the word to its readers. */
+#define ENOUGH (CROWD_MOST * CROWD_EACH)
+
 static int64_t count_now(int64_t word)
 {
 	return word & COUNT_MASK;
@@ -40,6 +43,8 @@ void crowd_refused(cell64 *crowd, bool fresh, int64_t now)
 
 	do {
 		next = word_at(word, now);
+		if (count_now(next) >= ENOUGH)
+			return;
 		next += lesser(fresh ? CROWD_FRESH : 1, COUNT_MASK - count_now(next));
 	} while (!atomic_compare_exchange_weak_explicit(crowd, &word, next, memory_order_relaxed,
 	                                                memory_order_relaxed));

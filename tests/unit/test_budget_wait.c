@@ -201,6 +201,24 @@ Test(budget_wait, who_comes_rarely_goes)
 	    REFUSED);
 }
 
+/* When somebody asked last is read for each verdict: of many at once one writes it. */
+Test(budget_wait, who_follows_upon_another_need_not_say_that_he_asked)
+{
+	int64_t asked = START_OF_TIME + SECONDS(1);
+
+	shut();
+	world.policy.probe = SECONDS(3600);
+	budget_verdict(account, 100000, asked);
+	for (int i = 1; i < 1000; i++)
+		budget_verdict(account, 100000, asked + i * (NS_PER_MS / 1000));
+	cr_expect_eq(LOAD(world.budget.wanted_at), asked);
+	budget_verdict(account, 100000, asked + NS_PER_MS);
+	cr_expect_eq(LOAD(world.budget.wanted_at), asked + NS_PER_MS);
+	/* A clock that went back, and one of the future. */
+	budget_verdict(account, 100000, asked);
+	cr_expect_eq(LOAD(world.budget.wanted_at), asked);
+}
+
 Test(budget_wait, before_the_servers_own_moment_nothing_goes)
 {
 	shut();

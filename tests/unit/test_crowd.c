@@ -82,23 +82,45 @@ Test(crowd, is_a_number_in_range_whatever_stands_there)
 	}
 }
 
-static void *refuse_some(void *crowd)
+/* One after the other, each as large as one can be counted. */
+#define CROWDS 40
+#define MOST   (CROWD_MOST * CROWD_EACH)
+
+static void *refuse_some(void *crowds)
 {
-	for (int i = 0; i < 10000; i++)
-		crowd_refused(crowd, false, START_OF_TIME);
+	for (int i = 0; i < CROWDS * MOST / 4; i++)
+		crowd_refused((cell64 *)crowds + i / (MOST / 4), false, START_OF_TIME);
 	return NULL;
 }
 
 Test(crowd, loses_nobody_who_comes_beside_others)
 {
-	cell64 crowd = 0;
+	cell64 crowds[CROWDS] = { 0 };
 	pthread_t threads[4];
 
 	for (int i = 0; i < 4; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, refuse_some, &crowd), 0);
+		cr_assert_eq(pthread_create(&threads[i], NULL, refuse_some, crowds), 0);
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	cr_expect_eq(crowd & 0xfffff, 40000);
+	for (int i = 0; i < CROWDS; i++)
+		cr_expect_eq(crowds[i] & 0xfffff, MOST);
+}
+
+/* Its word is read for each verdict, and many write it at once. */
+Test(crowd, that_cannot_count_for_more_leaves_its_word_alone)
+{
+	cell64 crowd = 0;
+	int64_t full;
+
+	for (int i = 0; i < MOST; i++)
+		crowd_refused(&crowd, false, START_OF_TIME);
+	full = crowd;
+	crowd_refused(&crowd, false, START_OF_TIME);
+	crowd_refused(&crowd, true, START_OF_TIME);
+	cr_expect_eq(crowd, full);
+	crowd_refused(&crowd, true, START_OF_TIME + SECONDS(1));
+	cr_expect_neq(crowd, full, "another second");
+	cr_expect_eq(crowd_size(&crowd, START_OF_TIME + SECONDS(1)), CROWD_MOST);
 }
 
 /* An outage of a minute, in which so many ask a second. Returns how many went in its second half,
