@@ -219,15 +219,19 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 		.counted = try->trial.counted,
 		.held = held,
 		.refused = true,
+		.seat = try->claimed.seat,
 	};
+	cell64 *failed_at = &try->trial.destination->budget.failed_at;
 
 	if (!trial_stands(&try->trial))
 		return;
 	tries_denied(destination_slot(try->trial.destination), now);
 	failures_add(try->trial.destination, &failure);
 	lineage_failed(try->trial.destination, 0, now);
-	/* The horizon counts from the last time that somebody wanted to go. */
-	STORE(try->trial.destination->budget.failed_at, now);
+	/* The horizon counts from the last time that somebody wanted to go. To the ms: where many
+	 * are refused at once, each would wait for the other's line of a cache. */
+	if (now - LOAD(*failed_at) >= NS_PER_MS || LOAD(*failed_at) > now)
+		STORE(*failed_at, now);
 }
 
 int attempt_refused(struct attempt *try)

@@ -76,14 +76,21 @@ static void name_slot(struct destination *destination, int64_t key, const struct
 	write_name(destination, key, line);
 }
 
+/* Others read the line of a cache that it is in. */
+static void store_changed(cell64 *cell, int64_t value)
+{
+	if (LOAD(*cell) != value)
+		STORE(*cell, value);
+}
+
 static void note_address(struct destination *destination, const struct address *address)
 {
 	int64_t words[2];
 
 	memcpy(words, address->bytes, sizeof(words));
-	STORE(destination->address[0], words[0]);
-	STORE(destination->address[1], words[1]);
-	STORE(destination->port, address->port);
+	store_changed(&destination->address[0], words[0]);
+	store_changed(&destination->address[1], words[1]);
+	store_changed(&destination->port, address->port);
 }
 
 /* By name. Where a link is to be said the program adds it to the address that it got (a hostent has

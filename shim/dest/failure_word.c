@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The word: 22 bits of owner (the kernel's largest thread id is 2^22), 12 of the address's place,
- * 30 of time in units of 2^22 ns. The detail: 11 bits that tell which word it goes with, 1 each for
- * refused, held, passed and counted, 12 of finer time, 5 of number, 32 of fingerprint. */
+/* The detail: 11 bits that tell which word it goes with, 1 each for refused, held, passed and
+ * counted, 12 of finer time, 5 of number, 32 of fingerprint. */
 #include "dest/failure_word.h"
 
-#define TIME_SHIFT 22 /* 4.2 ms */
-#define TIME_BITS  30 /* wraps after 52 days; a failure that old is read as young once */
-#define TIME_MASK  ((UINT64_C(1) << TIME_BITS) - 1)
 #define FINE_SHIFT 10 /* 1 us: new work may come soon after a failure */
 #define FINE_MASK  0xfff
 #define NUMBER_MAX 31
@@ -32,7 +28,7 @@ static bool is_of(int64_t detail, int64_t word)
 
 static int64_t pack_word(const struct unanswered *failure)
 {
-	uint64_t at = ((uint64_t)failure->at >> TIME_SHIFT) & TIME_MASK;
+	uint64_t at = ((uint64_t)failure->at >> FAILURE_TIME_SHIFT) & FAILURE_TIME_MASK;
 	uint64_t word = ((uint64_t)(uint32_t)failure->owner & 0x3fffff) << 42 |
 	                (uint64_t)(failure->place & 0xfff) << 30 | at;
 
@@ -61,21 +57,6 @@ int64_t failure_pack(const struct unanswered *failure, int64_t *detail)
 	word = pack_word(&kept);
 	*detail = pack_detail(&kept, word);
 	return word;
-}
-
-struct unanswered failure_unpack_word(int64_t packed, int64_t now)
-{
-	uint64_t word = (uint64_t)packed, units = (uint64_t)now >> TIME_SHIFT;
-	uint64_t age = (units - (word & TIME_MASK)) & TIME_MASK;
-
-	if (age > TIME_MASK / 2) /* noted by a thread whose clock reading was a moment later */
-		age = 0;
-	return (struct unanswered) {
-		.owner = (int32_t)(word >> 42),
-		.place = (uint32_t)(word >> 30) & 0xfff,
-		.at = (int64_t)((units - age) << TIME_SHIFT),
-		.number = 1,
-	};
 }
 
 static void unpack_detail(struct unanswered *failure, int64_t packed)

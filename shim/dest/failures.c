@@ -14,6 +14,8 @@
  * in a share each asked of 56 for each try, and the machine did nothing else. */
 #define ASKS 4
 
+#define LINE_CELLS (REGION_LINE / sizeof(cell64))
+
 #define START_SHIFT 10 /* about a us */
 
 static struct unanswered look(struct destination *destination, int place, int64_t word, int64_t now)
@@ -54,15 +56,26 @@ static bool put(struct destination *destination, int place, int64_t before,
 	return true;
 }
 
+/* Where it stood it stands again, or threads that are refused side by side would take each other's
+ * places, and look for others. What had no place before looks for one in a line of a cache, of each
+ * thread another, and no further. */
 void failures_add(struct destination *destination, const struct unanswered *failure)
 {
+	bool unplaced = failure->seat == FAILURE_UNPLACED;
+	unsigned int first = unplaced            ? (unsigned int)failure->owner * LINE_CELLS
+	                     : failure->seat > 0 ? failure->seat - 1U
+	                                         : 0;
+	unsigned int most = unplaced ? LINE_CELLS : REGION_FAILURES;
 	int64_t before = 0;
 	int least;
 
-	for (int i = 0; i < REGION_FAILURES; i++)
-		if (LOAD(destination->failures[i]) == 0 && put(destination, i, 0, failure))
+	for (unsigned int i = 0; i < most; i++) {
+		int place = (int)((first + i) % REGION_FAILURES);
+
+		if (LOAD(destination->failures[place]) == 0 && put(destination, place, 0, failure))
 			return;
-	least = least_place(destination, failure->at, &before);
+	}
+	least = unplaced ? -1 : least_place(destination, failure->at, &before);
 	if (least >= 0 && put(destination, least, before, failure))
 		return;
 	atomic_store(&destination->unclaimed_at, failure->at);
@@ -95,7 +108,11 @@ static bool claim_unplaced(struct destination *destination, int64_t horizon, int
 			return false;
 		}
 		if (atomic_compare_exchange_weak(&destination->unclaimed, &left, left - 1)) {
-			*claimed = (struct unanswered) { .at = lesser(at, now), .number = 1 };
+			*claimed = (struct unanswered) {
+				.at = lesser(at, now),
+				.number = 1,
+				.seat = FAILURE_UNPLACED,
+			};
 			return true;
 		}
 	}
@@ -126,6 +143,7 @@ static bool take(struct destination *destination, int place, int64_t word, int64
 	if (!atomic_compare_exchange_strong(&destination->failures[place], &word, 0))
 		return false;
 	*claimed = one;
+	claimed->seat = (uint8_t)(place + 1);
 	return true;
 }
 

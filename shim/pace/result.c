@@ -203,12 +203,9 @@ bool result_admitted(struct attempt *try, enum verdict verdict, int64_t waited, 
 bool result_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 {
 	struct untold *untold = result_untold(try);
-	bool goes = passes(try), exhausted;
+	bool goes = passes(try), exhausted = exhausted_by(try, now) != 0;
 
-	count(try->parked ? &untold->parked : &untold->refused);
-	TALLY(try, refused);
 	result_keep(try, goes ? DECISION_WOULD_REFUSE : DECISION_REFUSED, waited, now);
-	count_wait(shim_tally, try->trial.destination, waited);
 	if (!goes) {
 		if (try->trial.retry || !try->over_rate) /* nothing has failed */
 			attempt_unanswered(try,
@@ -219,9 +216,12 @@ bool result_refused(struct attempt *try, int err, int64_t waited, int64_t now)
 		if (LOAD(shim_region->identity.scope) != SCOPE_PROCESS)
 			crowd_refused(&try->account.budget->crowd, try->lineage, now);
 	}
-	exhausted = exhausted_by(try, now) != 0;
+	/* What is in one line of a cache together: another processor may want it in between. */
+	TALLY(try, refused);
 	count_refused(shim_tally, try->trial.destination, !goes, try->told == EINPROGRESS,
 	              exhausted);
+	count_wait(shim_tally, try->trial.destination, waited);
+	count(try->parked ? &untold->parked : &untold->refused);
 	if (exhausted)
 		result_say(try, EVENT_EXHAUSTED, 0, waited, now);
 	result_throttled(try, err, now);

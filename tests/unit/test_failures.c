@@ -165,6 +165,59 @@ Test(failures, those_without_a_place_are_still_counted)
 	cr_assert_eq(answered, REGION_FAILURES);
 }
 
+static int place_of(int32_t owner)
+{
+	for (int i = 0; i < REGION_FAILURES; i++)
+		if (failure_unpack_word(destination.failures[i], NOW).owner == owner)
+			return i;
+	return -1;
+}
+
+/* Threads that are refused side by side would else take each other's places. */
+Test(failures, that_was_claimed_in_vain_stands_where_it_stood)
+{
+	struct unanswered claimed;
+	int place;
+
+	for (int i = 0; i < REGION_FAILURES / 2; i++)
+		fail(getppid(), 0, NOW);
+	fail(me(), 0, NOW);
+	place = place_of(me());
+	for (int i = 0; i < 3; i++) {
+		cr_assert(claim(me(), NOW, &claimed));
+		cr_expect_eq(place_of(me()), -1);
+		destination.failures[0] = 0;
+		failures_add(&destination, &claimed);
+		cr_expect_eq(place_of(me()), place);
+	}
+	cr_assert(claim(me(), NOW, &claimed));
+	fail(me() + 1, 0, NOW); /* another took it meanwhile */
+	destination.failures[place] = destination.failures[place_of(me() + 1)];
+	failures_add(&destination, &claimed);
+	cr_expect_neq(place_of(me()), -1, "another place");
+}
+
+Test(failures, that_had_no_place_looks_for_one_nearby_alone)
+{
+	struct unanswered claimed;
+
+	for (int i = 0; i < REGION_FAILURES + 1; i++)
+		fail(getppid(), 0, NOW);
+	cr_assert(claim(me(), NOW, &claimed));
+	cr_expect_eq(claimed.seat, FAILURE_UNPLACED);
+	claimed.owner = 3; /* begins at the fourth line */
+	destination.failures[2 * 8] = 0;
+	failures_add(&destination, &claimed);
+	cr_expect_eq(destination.unclaimed, 1);
+	cr_expect_eq(place_of(3), -1);
+	cr_assert(claim(me(), NOW, &claimed));
+	claimed.owner = 3;
+	destination.failures[3 * 8 + 7] = 0;
+	failures_add(&destination, &claimed);
+	cr_expect_eq(destination.unclaimed, 0);
+	cr_expect_eq(place_of(3), 3 * 8 + 7);
+}
+
 static void *answer_all(void *count)
 {
 	struct unanswered claimed;
@@ -226,8 +279,8 @@ Test(failures, a_heap_of_the_future_is_thrown_away)
 
 Test(failures, each_goes_with_its_story)
 {
-	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false };
-	struct unanswered second = { me(), 1, NOW, 222, 300, false, true, false, false, false };
+	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false, 0 };
+	struct unanswered second = { me(), 1, NOW, 222, 300, false, true, false, false, false, 0 };
 	struct unanswered claimed;
 
 	failures_add(&destination, &first);
@@ -246,8 +299,8 @@ Test(failures, each_goes_with_its_story)
 /* Written after the failure itself, so for a moment it is what stood there before. */
 Test(failures, the_story_of_another_is_not_believed)
 {
-	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false };
-	struct unanswered second = { me(), 5, NOW, 222, 3, false, true, false, false, false };
+	struct unanswered first = { me(), 1, NOW, 111, 2, false, true, false, false, false, 0 };
+	struct unanswered second = { me(), 5, NOW, 222, 3, false, true, false, false, false, 0 };
 	struct unanswered claimed;
 	int64_t detail;
 
@@ -266,9 +319,9 @@ Test(failures, the_story_of_another_is_not_believed)
 /* A poller makes the same request again and again, and it is answered to others meanwhile. */
 Test(failures, of_a_request_end_with_its_answer)
 {
-	struct unanswered mine = { 1, 1, NOW, 222, 1, false, true, false, false, false };
-	struct unanswered theirs = { 2, 1, NOW, 222, 1, false, true, false, false, false };
-	struct unanswered another = { 1, 1, NOW, 333, 1, false, true, false, false, false };
+	struct unanswered mine = { 1, 1, NOW, 222, 1, false, true, false, false, false, 0 };
+	struct unanswered theirs = { 2, 1, NOW, 222, 1, false, true, false, false, false, 0 };
+	struct unanswered another = { 1, 1, NOW, 333, 1, false, true, false, false, false, 0 };
 	struct unanswered claimed;
 
 	failures_add(&destination, &mine);
@@ -287,8 +340,8 @@ Test(failures, of_a_request_end_with_its_answer)
 /* Threads may ask for the same, each for the first time. */
 Test(failures, of_a_request_are_claimed_by_their_own_thread_first)
 {
-	struct unanswered first = { 2, 1, NOW, 222, 1, false, true, false, false, false };
-	struct unanswered own = { 1, 1, NOW, 222, 1, false, true, false, false, false };
+	struct unanswered first = { 2, 1, NOW, 222, 1, false, true, false, false, false, 0 };
+	struct unanswered own = { 1, 1, NOW, 222, 1, false, true, false, false, false, 0 };
 	struct unanswered claimed;
 
 	failures_add(&destination, &first);
