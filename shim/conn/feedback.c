@@ -7,6 +7,7 @@
 #include "conn/outcome.h"
 #include "conn/pieces.h"
 #include "dest/failures.h"
+#include "dest/lineage.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
 #include "region/state.h"
@@ -31,7 +32,10 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	if (failure->counted && !failure->held &&
 	    !(failure->refused && LOAD(entry->traits) & TRAIT_PASSED))
 		profile_paused(destination, LOAD(entry->began) - failure->at);
-	if (failure->owner != FAILURE_ANYONE)
+	/* By what a newcomer takes up of one that has gone nobody answers for those who are there.
+	 */
+	if (failure->owner != FAILURE_ANYONE &&
+	    !(another && lineage_is_worker() && failures_is_left(failure)))
 		profile_answered(destination, another);
 	STORE(entry->number, (uint8_t)(number < 255 ? number + 1 : number));
 	socket_mark(entry, TRAIT_RETRY);

@@ -135,10 +135,13 @@ static void gather_lineage(const struct attempt *try, uint32_t slot, bool return
 {
 	enum lineage lineage =
 	    lineage_of(try->trial.destination, slot, try->account.policy->horizon, try->began);
+	bool answering = allowance_is_answering_slowly(&try->account.budget->allowance, try->began);
 
-	lineage_evidence(lineage,
-	                 allowance_is_answering_slowly(&try->account.budget->allowance, try->began),
-	                 returns, LOAD(try->account.budget->streak) > 0, evidence);
+	if (answering && !returns && lineage_is_worker())
+		lineage =
+		    lineage_of_worker(lineage, try->claimed.number > 0 || try->claimed.passed);
+	lineage_evidence(lineage, answering, returns, LOAD(try->account.budget->streak) > 0,
+	                 evidence);
 }
 
 /* Whoever was refused since then still waits: in this streak; and where a way back from an outage
@@ -192,11 +195,11 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	bool stuck = tries_loop(slot, refused_since(&try->account, try->began));
 	/* Who was throttled in an outage is on his way back as long as there is one. */
 	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
-	bool mixed, polls, waits;
+	bool asks, mixed, polls, waits;
 
 	evidence->same = try->repeats;
-	failures_claim(destination, thread_id(), !stuck, policy->horizon, try->began,
-	               &try->claimed);
+	asks = !stuck && !(lineage_is_worker() && tries_knows(slot));
+	failures_claim(destination, thread_id(), asks, policy->horizon, try->began, &try->claimed);
 	try->may_be_other = judging_may_be_other(try);
 	attempt_tell_claim(try);
 	mixed = is_mixed(try, returns);

@@ -93,6 +93,11 @@ static bool is_gone(int32_t thread)
 	return gone;
 }
 
+bool failures_is_left(const struct unanswered *failure)
+{
+	return failure->owner != FAILURE_ANYONE && is_gone(failure->owner);
+}
+
 /* Takes one from the heap of failures without a place of their own. */
 static bool claim_unplaced(struct destination *destination, int64_t horizon, int64_t now,
                            struct unanswered *claimed)

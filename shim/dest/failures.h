@@ -28,11 +28,15 @@ void failures_add(struct destination *destination, const struct unanswered *fail
  * to answer now (dest/profile.h) its own before one of nobody, and the newest; where it is known
  * how long the program waits before it tries again, the oldest. Those older than horizon ns are
  * dropped on the way. asks: the kernel may be asked, of a few threads, whether they have gone, and
- * left their failures to anybody; a thread with failures of its own there need not do that. False:
- *  there is none, or the attempt is taken for new work, which claimed->passed tells;
- * claimed->early, that it comes sooner than the program tries again. */
+ * left their failures to anybody; a thread with failures of its own there need not do that, nor a
+ * worker that has tried there before: a newcomer takes up what was left. False: there is none, or
+ * the attempt is taken for new work, which claimed->passed tells; claimed->early, that it comes
+ * sooner than the program tries again. */
 bool failures_claim(struct destination *destination, int32_t thread, bool asks, int64_t horizon,
                     int64_t now, struct unanswered *claimed);
+
+/* True if whose failure it is has gone, as far as may be asked. */
+bool failures_is_left(const struct unanswered *failure);
 
 /* The destination is back: of all failures only their own requests still answer them. */
 void failures_forgive(struct destination *destination);

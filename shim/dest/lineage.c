@@ -68,6 +68,11 @@ void lineage_setup(bool is_named)
 	kin_of(parent, session, at_start.kin);
 }
 
+bool lineage_is_worker(void)
+{
+	return program && at_start.process != thread_process();
+}
+
 /* As it was at the start, but in a forked process. */
 static void kin_of_this(uint64_t kin[KINDS])
 {

@@ -27,6 +27,10 @@ enum lineage {
  * share was given a name, which only programs that belong together have. */
 void lineage_setup(bool is_named);
 
+/* True if it shares its budget and was forked since: a worker, whose command is its siblings', and
+ * does not say what its tries are for. */
+bool lineage_is_worker(void);
+
 /* Makes this process's first try at a destination (its slot) since something failed there, and
  * returns what it is; LINEAGE_UNKNOWN of any further one. */
 enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t horizon,

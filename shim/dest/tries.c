@@ -123,6 +123,11 @@ void tries_denied(uint32_t slot, int64_t now)
 	thread_facts.stuck = true;
 }
 
+bool tries_knows(uint32_t slot)
+{
+	return find(slot) != 0;
+}
+
 bool tries_is_denied(uint32_t slot)
 {
 	return (find(slot) & DENIALS) >= 2 * DENIED;

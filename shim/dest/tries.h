@@ -21,6 +21,9 @@ void tries_note(uint32_t slot, int64_t now);
 void tries_failed(uint32_t slot, int64_t now);
 void tries_denied(uint32_t slot, int64_t now);
 
+/* True if it has tried there, as far as it remembers. */
+bool tries_knows(uint32_t slot);
+
 /* True if its last two tries there were refused. */
 bool tries_is_denied(uint32_t slot);
 

@@ -81,6 +81,17 @@ Test(failures, the_failure_of_a_thread_that_is_gone_is_anyone_s)
 	cr_assert_eq(claimed.place, 3);
 }
 
+Test(failures, of_one_that_has_gone_is_left)
+{
+	struct unanswered failure = { .owner = one_that_is_gone() };
+
+	cr_expect(failures_is_left(&failure));
+	failure.owner = me();
+	cr_expect_not(failures_is_left(&failure));
+	failure.owner = FAILURE_ANYONE;
+	cr_expect_not(failures_is_left(&failure));
+}
+
 Test(failures, of_many_strangers_an_attempt_asks_a_few)
 {
 	struct unanswered claimed;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the requests teach: whether an attempt that follows a failure is the same work again. */
 #include "feedback_fixture.h"
-
 #include "dest/demand.h"
+#include "dest/lineage.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
+
+#include <sys/wait.h>
 
 TestSuite(feedback, .init = start_shim);
 
@@ -215,6 +217,108 @@ Test(feedback, threads_that_answer_each_other_are_found_out)
 	worker.over = true;
 	pthread_barrier_wait(&worker.turn);
 	pthread_join(first, NULL);
+}
+
+/* What a forked worker does, which then ends. */
+static void by_worker(void (*how)(const struct server *, const char *), const struct server *server,
+                      const char *request)
+{
+	pid_t worker = fork();
+
+	if (worker == 0) {
+		how(server, request);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(worker, NULL, 0), worker);
+}
+
+/* The workers of a farm have one command. One whose job fails ends, and another is forked, which is
+ * handed that job; one that lives on goes on to the next. */
+Test(feedback, of_a_farm_a_newcomer_takes_up_what_one_that_has_gone_left)
+{
+	struct server server = serve_after_failure();
+	char failing[32], next[32], turn;
+	int go[2], done[2];
+	pid_t kept;
+
+	lineage_setup(false);
+	cr_assert(pipe(go) == 0 && pipe(done) == 0);
+	kept = fork();
+	if (kept == 0) {
+		for (int i = 0; read(go[0], &turn, 1) == 1 && turn == 'g'; i++) {
+			snprintf(next, sizeof(next), "get next_%d\r\n", i);
+			works(&server, next);
+			(void)!write(done[1], "d", 1);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(write(go[1], "g", 1), 1);
+	cr_assert_eq(read(done[0], &turn, 1), 1);
+	for (int i = 0; i < 8; i++) {
+		int64_t before = retries();
+
+		snprintf(failing, sizeof(failing), "get job_%d\r\n", i);
+		by_worker(fails, &server, failing);
+		cr_expect_eq(retries(), before, "new, although a worker has just come");
+		cr_assert_eq(write(go[1], "g", 1), 1);
+		cr_assert_eq(read(done[0], &turn, 1), 1);
+		cr_expect_eq(retries(), before, "the one that lives on");
+		by_worker(works, &server, failing);
+		cr_expect_eq(retries() - before, 1, "what was left: %d", i);
+	}
+	cr_expect_not(profile_is_shared(destination_at_port(&server)),
+	              "none answers for those who are there");
+	cr_assert_eq(write(go[1], "e", 1), 1);
+	cr_assert_eq(waitpid(kept, NULL, 0), kept);
+}
+
+/* A worker that has connected. It fails, and ends, when `go` is told. */
+static pid_t connected(const struct server *server, const char *request, const int go[2])
+{
+	int ready[2];
+	pid_t worker;
+	char turn;
+
+	cr_assert_eq(pipe(ready), 0);
+	worker = fork();
+	if (worker == 0) {
+		struct talk talk = talk_to(server);
+
+		(void)!write(ready[1], "r", 1);
+		(void)!read(go[0], &turn, 1);
+		host_send(talk.host, request);
+		peer_hears(&talk);
+		peer_closes(&talk);
+		host_recv(talk.host, 8, 0);
+		_exit(0);
+	}
+	cr_assert_eq(read(ready[0], &turn, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return worker;
+}
+
+/* Which of them an answer is for nobody can say by their command. */
+Test(feedback, of_a_farm_two_that_have_gone_leave_two)
+{
+	struct server server = serve_after_failure();
+	int64_t before;
+	pid_t first, second;
+	int go[2];
+
+	lineage_setup(false);
+	cr_assert_eq(pipe(go), 0);
+	first = connected(&server, "get one\r\n", go);
+	second = connected(&server, "get two\r\n", go);
+	cr_assert_eq(write(go[1], "gg", 2), 2);
+	cr_assert(waitpid(first, NULL, 0) == first && waitpid(second, NULL, 0) == second);
+	before = retries();
+	by_worker(works, &server, "get one\r\n");
+	cr_expect_eq(retries() - before, 1);
+	by_worker(works, &server, "get two\r\n");
+	cr_expect_eq(retries() - before, 2, "an answer to the one is none to the other");
+	by_worker(works, &server, "get three\r\n");
+	cr_expect_eq(retries() - before, 2, "nothing is left");
 }
 
 /* What a TLS client sends first is different each time, and says nothing. */

@@ -18,6 +18,7 @@ static struct {
 #define lineage_answered    acted_lineage_answered
 #define lineage_spins       acted_lineage_spins
 #define lineage_held        acted_lineage_held
+#define lineage_is_worker   acted_lineage_is_worker
 #define destination_slot(d) 7
 #define thread_process()    me.process
 #define getppid()           (me.asked++, me.parent)
@@ -280,6 +281,17 @@ Test(lineage, tells_its_row_what_became_of_a_try, .init = start)
 			lineage_held(&here, now + MS(250));
 	}
 	cr_expect_eq(spun, 50);
+}
+
+Test(lineage, of_a_forked_process_is_a_workers, .init = start)
+{
+	be(1, 100, 50, 40, 0);
+	lineage_setup(false);
+	cr_expect_not(lineage_is_worker());
+	me.process = 101;
+	cr_expect(lineage_is_worker());
+	program = 0;
+	cr_expect_not(lineage_is_worker(), "it shares nothing");
 }
 
 Test(lineage, of_this_process_can_be_told, .init = start)

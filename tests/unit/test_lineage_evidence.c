@@ -54,3 +54,15 @@ Test(lineage_evidence, is_on_the_way_back_what_it_was_in_the_outage)
 		for (int in_streak = 0; in_streak < 2; in_streak++)
 			expect(answering, true, in_streak, silent);
 }
+
+Test(lineage_evidence, of_a_worker_is_what_it_takes_up)
+{
+	for (int takes_up = 0; takes_up < 2; takes_up++) {
+		enum lineage of_both = takes_up ? LINEAGE_SAME : LINEAGE_OTHER;
+
+		cr_expect_eq(lineage_of_worker(LINEAGE_UNKNOWN, takes_up), LINEAGE_UNKNOWN);
+		cr_expect_eq(lineage_of_worker(LINEAGE_SAME, takes_up), of_both);
+		cr_expect_eq(lineage_of_worker(LINEAGE_OTHER, takes_up), of_both);
+		cr_expect_eq(lineage_of_worker(LINEAGE_STRANGER, takes_up), LINEAGE_STRANGER);
+	}
+}

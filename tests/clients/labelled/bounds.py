@@ -47,13 +47,13 @@ SHORT = {
     "libmemcached, kept": KEPT,
     "redis-cli": KEPT,
     "wget --tries, URLs": "a reset that comes before the host reads is told by TCP_INFO alone",
-    "share: farm, forked anew": "which job a worker is handed, of which each begins without a past",
     "pgbench -C loop": "the start-up packet is the same for each piece of work",
 }
 # Of those loops. The first never retries, and so has no precision; the second is above its own bound.
 MISSING = {
     "share: cron, one command": "nothing tells the run that is due from one that tries again",
     "share: farm, forked": "which job a worker is handed",
+    "share: farm, forked anew": "which job a worker is handed: one that one left which has gone, or the next",
 }
 NUMBER = (0.5, 2.5)  # retries called so, per retry made, of a client with a shortfall
 ENOUGH = 20  # retries made, for that to mean something
