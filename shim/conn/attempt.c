@@ -4,6 +4,7 @@
 #include "conn/attempt.h"
 
 #include "config/current.h"
+#include "conn/asked_by.h"
 #include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "conn/judging.h"
@@ -97,6 +98,7 @@ bool attempt_begin_connect(struct attempt *try, int fd, const struct sockaddr *a
 		return true;
 	}
 	if (!is_stream(fd)) {
+		asked_connects(fd);
 		errno = saved;
 		return false;
 	}

@@ -256,7 +256,7 @@ static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bit
 	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(fd))
 		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
 	if (bits & WATCH_SERVER)
-		bits |= WATCH_READ;
+		bits |= bits & WATCH_OTHER ? WATCH_READ | WATCH_WRITE : WATCH_READ;
 	if (bits & WATCH_DATAGRAM) {
 		bits |= WATCH_READ | WATCH_WRITE;
 		STORE(socket_at(fd)->traits, 0);

@@ -22,7 +22,9 @@ enum {
 	WATCH_WRITE = 0x02,  /* the next write tells something */
 	WATCH_END = 0x04,    /* there is an entry: close, dup and so on have to look */
 	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
-	WATCH_SERVER = 0x10, /* came from accept: a read after a write is new work */
+	/* Came from accept: a read after a write is new work. With OTHER: UDP, of which nothing is
+	 * known (READ and WRITE) or which is asked by datagrams (conn/asked_by.h). */
+	WATCH_SERVER = 0x10,
 	WATCH_STREAM = 0x20, /* made by socket() as a stream, so connect need not ask */
 	/* The same bit beside an entry, which only streams have: the program has looked for the
 	 * reply before, and looks without waiting. That there is none yet tells nothing. */
@@ -238,7 +240,7 @@ void socket_forget(int fd);
 void socket_closed(int fd, struct socket_entry *entry);
 
 /* A number was given out anew by socket() or accept(). watch: WATCH_STREAM, _OTHER or _SERVER; with
- * _OTHER perhaps _DATAGRAM. */
+ * _OTHER perhaps _DATAGRAM or _SERVER. */
 void socket_created(int fd, unsigned int watch);
 
 /* fd was duplicated to `to`. */

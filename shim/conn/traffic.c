@@ -3,6 +3,7 @@
  * succeeds with the first byte read after it. */
 #include "conn/traffic.h"
 
+#include "conn/asked_by.h"
 #include "conn/datagram_end.h"
 #include "conn/exchange_begin.h"
 #include "conn/exchange_end.h"
@@ -51,7 +52,9 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 
 	thread_facts.error = &errno;
 	if (socket_watched(fd) & WATCH_SERVER) {
-		if (result > 0)
+		if (result > 0 && socket_watched(fd) & WATCH_OTHER)
+			asked_by_datagram(fd, flags);
+		else if (result > 0)
 			served_asked(fd);
 		return result;
 	}
@@ -234,7 +237,9 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 	enum socket_state state;
 
 	if (socket_watched(fd) & WATCH_SERVER) {
-		if (result > 0)
+		if (result > 0 && socket_watched(fd) & WATCH_OTHER)
+			asked_sent_datagram(fd);
+		else if (result > 0)
 			serve_exchange(fd);
 		return result;
 	}

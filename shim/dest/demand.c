@@ -11,7 +11,8 @@
 
 #define LASTING 10 /* seconds after a refusal for which work that all have done is counted */
 
-static cell64 accepted_at;           /* ns, by any thread of this process, or its parent before */
+/* ns, a connection or a datagram, by any thread of this process, or its parent before */
+static cell64 accepted_at;
 static _Atomic(int32_t) accepted_in; /* the process that did */
 static cell64 served[2]; /* requests, of odd seconds and of even ones (sys/second_count.h) */
 
@@ -80,6 +81,11 @@ void demand_accepted(void)
 
 	STORE(accepted_at, mine->asked_at);
 	STORE(accepted_in, mine->process);
+}
+
+void demand_of_any_thread(void)
+{
+	STORE(accepted_at, note_demand()->asked_at);
 }
 
 int demand_last_served(void)

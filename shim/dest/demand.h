@@ -21,6 +21,9 @@ static inline uint64_t demand_bit(uint32_t slot)
 /* The thread accepted a connection, which another thread may be started to serve. */
 void demand_accepted(void);
 
+/* The same of a datagram: nothing was accepted. */
+void demand_of_any_thread(void);
+
 /* The served connection that this thread read a request from last, or -1. */
 int demand_last_served(void);
 

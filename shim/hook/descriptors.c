@@ -109,9 +109,8 @@ static inline unsigned int watch_of(int domain, int kind, int protocol)
 	if (kind == SOCK_STREAM ? domain == AF_UNIX || (inet && protocol != IPPROTO_SCTP)
 	                        : kind == SOCK_SEQPACKET && domain == AF_UNIX)
 		return WATCH_STREAM;
-	if (inet && kind == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP) &&
-	    config_current()->datagrams)
-		return WATCH_OTHER | WATCH_DATAGRAM;
+	if (inet && kind == SOCK_DGRAM && (protocol == 0 || protocol == IPPROTO_UDP))
+		return WATCH_OTHER | (config_current()->datagrams ? WATCH_DATAGRAM : WATCH_SERVER);
 	return WATCH_OTHER;
 }
 
