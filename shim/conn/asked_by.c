@@ -5,43 +5,67 @@
 #include "dest/demand.h"
 #include "dest/tries.h"
 #include "sys/arithmetic.h"
+#include "sys/real.h"
 #include "sys/thread.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 
 /* Who has answered nothing for so long is asked for nothing that anybody waits for. */
 #define ANSWERS_WITHIN (10 * NS_PER_S)
 
 #define OF_SERVICE (WATCH_OTHER | WATCH_SERVER)
+#define UNKNOWN    (OF_SERVICE | WATCH_READ | WATCH_WRITE)
+#define ASKED      (OF_SERVICE | WATCH_WRITE)
 #define ANSWERS    (OF_SERVICE | WATCH_EMPTY | WATCH_READ)
 
-void asked_by_datagram(int fd, int flags)
+/* Nobody can say which of several requests the thread is at. */
+static bool are_several(int fd, int count, int flags)
+{
+	int before = demand_last_served();
+
+	return count > 1 || flags & MSG_DONTWAIT || LOAD(socket_at(fd)->traits) & TRAIT_NOWAIT ||
+	       (before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER);
+}
+
+static void look_whether_it_waits(int fd)
+{
+	int saved = errno, flags = real.fcntl(fd, F_GETFL, 0);
+
+	STORE(socket_at(fd)->traits, flags >= 0 && flags & O_NONBLOCK ? TRAIT_NOWAIT : 0);
+	errno = saved;
+}
+
+void asked_by_datagrams(int fd, int count, bool told, int flags)
 {
 	unsigned int watched = socket_watched(fd);
 	bool answers = watched & WATCH_EMPTY, waiting = answers && watched & WATCH_WRITE;
-	cell64 *since = &socket_at(fd)->since; /* no entry: nobody else has a use for it */
-	int before = demand_last_served();
+	struct socket_entry *record = socket_at(fd);
 	int64_t now;
 
-	if (flags & (MSG_PEEK | MSG_ERRQUEUE))
+	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE))
 		return;
-	/* A thread may be started for each, as for a connection. */
-	demand_of_any_thread();
-	demand_request_read(
-	    fd, waiting || (before >= 0 && before != fd && socket_watched(before) & WATCH_SERVER));
+	if (!told) {
+		asked_by_nobody(fd);
+		return;
+	}
+	if (!answers)
+		look_whether_it_waits(fd);
+	now = demand_datagram_read(fd, are_several(fd, count, flags));
 	tries_heard(TRIES_NOWHERE);
-	now = thread_mine()->asked_at;
 	if (!waiting)
-		STORE(*since, now);
-	else if (now - LOAD(*since) > ANSWERS_WITHIN)
+		STORE(record->since, now);
+	else if (now - LOAD(record->since) > ANSWERS_WITHIN)
 		answers = false;
-	STORE(socket_watch[fd], answers ? ANSWERS | WATCH_WRITE : OF_SERVICE | WATCH_WRITE);
+	STORE(socket_watch[fd], answers ? ANSWERS | WATCH_WRITE : ASKED);
 }
 
-void asked_sent_datagram(int fd)
+void asked_has_sent(int fd)
 {
-	unsigned int watched = socket_watched(fd);
-	bool is_fresh = !(watched & WATCH_EMPTY) && watched & WATCH_READ;
+	bool is_first = (socket_watched(fd) & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN;
 
-	STORE(socket_watch[fd], is_fresh ? WATCH_OTHER : ANSWERS);
+	if (!is_first)
+		demand_answered(fd);
+	STORE(socket_watch[fd], is_first ? WATCH_OTHER : ANSWERS);
 }

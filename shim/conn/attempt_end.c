@@ -3,6 +3,7 @@
  * when it gives the number up. */
 #include "conn/attempt_end.h"
 
+#include "conn/asked_by.h"
 #include "conn/connection_end.h"
 #include "conn/datagram_end.h"
 #include "conn/flight.h"
@@ -88,7 +89,7 @@ void attempt_end(int fd)
 	struct socket_entry *entry;
 
 	/* Nothing but this tells the close of a vfork child from ours. */
-	if (watched & (WATCH_SERVER | WATCH_DATAGRAM) && thread_is_borrowed())
+	if ((watched & WATCH_DATAGRAM || asked_is_known(watched)) && thread_is_borrowed())
 		return;
 	if (watched & WATCH_DATAGRAM)
 		datagram_end(fd);

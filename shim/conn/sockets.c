@@ -246,6 +246,13 @@ void socket_closed(int fd, struct socket_entry *entry)
 	STORE(entry->state, SOCKET_NONE);
 }
 
+/* Makes room for a number that is watched so. Of UDP which the configuration does not ask for most
+ * are clients, and those cost no system call: it has to be there. */
+static bool finds_room(int fd, unsigned int bits)
+{
+	return ~bits & (WATCH_OTHER | WATCH_SERVER) ? socket_make_room(fd) : socket_has_room(fd);
+}
+
 /* Of a number that has an entry, or gets what goes with one. */
 static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bits)
 {
@@ -253,11 +260,11 @@ static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bit
 		land(socket_at(fd), SOCKET_NONE);
 		STORE(socket_at(fd)->state, SOCKET_NONE);
 	}
-	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(fd))
+	if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !finds_room(fd, bits))
 		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
 	if (bits & WATCH_SERVER)
-		bits |= bits & WATCH_OTHER ? WATCH_READ | WATCH_WRITE : WATCH_READ;
-	if (bits & WATCH_DATAGRAM) {
+		bits |= WATCH_READ;
+	if (bits & WATCH_DATAGRAM || !(~bits & (WATCH_OTHER | WATCH_SERVER))) {
 		bits |= WATCH_READ | WATCH_WRITE;
 		STORE(socket_at(fd)->traits, 0);
 	}
@@ -276,6 +283,13 @@ void socket_created(int fd, unsigned int bits)
 	STORE(socket_watch[fd], (uint8_t)bits);
 }
 
+/* What is kept of one that is asked by datagrams (conn/asked_by.h). */
+static void copy_record(int fd, int to)
+{
+	STORE(socket_at(to)->since, LOAD(socket_at(fd)->since));
+	STORE(socket_at(to)->traits, LOAD(socket_at(fd)->traits));
+}
+
 void socket_duplicated(int fd, int to)
 {
 	struct socket_entry *entry = socket_find(fd);
@@ -285,12 +299,14 @@ void socket_duplicated(int fd, int to)
 	if (fd == to)
 		return;
 	if (!entry) {
-		if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !socket_make_room(to))
+		if (bits & (WATCH_SERVER | WATCH_DATAGRAM) && !finds_room(to, bits))
 			bits = 0;
 		if ((unsigned int)to < SOCKETS && (bits || socket_watched(to))) {
 			reach(to);
 			if (socket_has_room(to))
 				STORE(socket_at(to)->common, 0);
+			if (!(~bits & (WATCH_OTHER | WATCH_SERVER)))
+				copy_record(fd, to);
 			STORE(socket_watch[to], (uint8_t)bits);
 		}
 		return;

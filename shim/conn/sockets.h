@@ -18,10 +18,10 @@
 #include <stdbool.h>
 
 enum {
-	WATCH_READ = 0x01,   /* the next read tells something */
-	WATCH_WRITE = 0x02,  /* the next write tells something */
-	WATCH_END = 0x04,    /* there is an entry: close, dup and so on have to look */
-	WATCH_STALE = 0x08,  /* closed as far as we saw: ask the cookie before believing */
+	WATCH_READ = 0x01,  /* the next read tells something */
+	WATCH_WRITE = 0x02, /* the next write tells something */
+	WATCH_END = 0x04,   /* there is an entry: close, dup and so on have to look */
+	WATCH_STALE = 0x08, /* closed as far as we saw: ask the cookie before believing */
 	/* Came from accept: a read after a write is new work. With OTHER: UDP, of which nothing is
 	 * known (READ and WRITE) or which is asked by datagrams (conn/asked_by.h). */
 	WATCH_SERVER = 0x10,

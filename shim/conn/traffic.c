@@ -53,7 +53,7 @@ static __attribute__((noinline)) ssize_t received(int fd, ssize_t result, size_t
 	thread_facts.error = &errno;
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0 && socket_watched(fd) & WATCH_OTHER)
-			asked_by_datagram(fd, flags);
+			asked_by_nobody(fd);
 		else if (result > 0)
 			served_asked(fd);
 		return result;
@@ -238,7 +238,7 @@ static __attribute__((noinline)) ssize_t sent(int fd, ssize_t result, int flags,
 
 	if (socket_watched(fd) & WATCH_SERVER) {
 		if (result > 0 && socket_watched(fd) & WATCH_OTHER)
-			asked_sent_datagram(fd);
+			asked_has_sent(fd);
 		else if (result > 0)
 			serve_exchange(fd);
 		return result;

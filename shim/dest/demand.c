@@ -83,11 +83,6 @@ void demand_accepted(void)
 	STORE(accepted_in, mine->process);
 }
 
-void demand_of_any_thread(void)
-{
-	STORE(accepted_at, note_demand()->asked_at);
-}
-
 int demand_last_served(void)
 {
 	return thread_mine()->served - 1;
@@ -101,6 +96,24 @@ void demand_request_read(int fd, bool another)
 	mine->served = fd + 1;
 	if (another)
 		mine->serves_many = true;
+}
+
+int64_t demand_datagram_read(int fd, bool several)
+{
+	struct thread_facts *mine = thread_mine();
+
+	demand_request_read(fd, several || (mine->owes && mine->served == fd + 1));
+	mine->owes = true;
+	STORE(accepted_at, mine->asked_at);
+	return mine->asked_at;
+}
+
+void demand_answered(int fd)
+{
+	struct thread_facts *mine = thread_mine();
+
+	if (mine->served == fd + 1)
+		mine->owes = false;
 }
 
 bool demand_serves_many(void)

@@ -21,15 +21,21 @@ static inline uint64_t demand_bit(uint32_t slot)
 /* The thread accepted a connection, which another thread may be started to serve. */
 void demand_accepted(void);
 
-/* The same of a datagram: nothing was accepted. */
-void demand_of_any_thread(void);
-
 /* The served connection that this thread read a request from last, or -1. */
 int demand_last_served(void);
 
 /* The thread read a request from a served connection, fd. another: the one that it read from before
  * is another, and still open. */
 void demand_request_read(int fd, bool another);
+
+/* The thread read a datagram, or a batch, from a socket that is asked; for which, as for a
+ * connection, another thread may be started. several: nobody can say which of several requests the
+ * thread is at. It cannot either if it has not answered the one before. Returns when: now, in ns.
+ */
+int64_t demand_datagram_read(int fd, bool several);
+
+/* It sent something on that socket. */
+void demand_answered(int fd);
 
 /* True if this thread has served several connections at a time, as event loops do: whose request an
  * attempt of its is for cannot be told. */

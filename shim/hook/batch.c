@@ -3,6 +3,7 @@
  * Data by other ways than a buffer: several messages at once, a file, a pipe. What is not a watched
  * connection pays a load and a branch, as in data.c.
  */
+#include "conn/asked_by.h"
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
 #include "hook/request.h"
@@ -65,6 +66,11 @@ static int batch_received(int fd, int result, const struct mmsghdr *messages, MM
 		return datagram_recvmmsg(fd, result, messages, (int)flags);
 	if (result == 0)
 		return result;
+	if (!(~socket_watched(fd) & (WATCH_OTHER | WATCH_SERVER))) {
+		if (result > 0)
+			asked_by_datagrams(fd, result, messages->msg_hdr.msg_name, (int)flags);
+		return result;
+	}
 	bytes = result < 0 ? -1 : (ssize_t)messages->msg_len;
 	traffic_received_parts(
 	    fd, bytes,

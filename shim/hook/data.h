@@ -13,6 +13,9 @@
 /* Of a number that is watched for reading: datagrams have the bit too. */
 #define IS_TIMED(watched) (!likely(!((watched)&WATCH_TIMED)))
 
+/* Of such a number: UDP that may be a service's (conn/asked_by.h). */
+#define IS_ASKED(fd) (socket_watched(fd) & WATCH_SERVER)
+
 /* How much room the program gave: a read of nothing into nothing is not the end of a connection.
  * Only looked at after a call that returned 0, when the kernel has read the same memory. */
 static inline size_t room(ssize_t result, const struct iovec *parts, size_t n)

@@ -6,9 +6,18 @@
  */
 #include "hook/timed_reads.h"
 
+#include "conn/asked_by.h"
 #include "hook/data.h"
 #include "hook/datagram_calls.h"
 #include "pace/reply_timeout.h"
+
+/* from: where the program has been told from whom, or NULL. */
+static ssize_t asked_one(int fd, ssize_t result, const void *from, int flags)
+{
+	if (result > 0)
+		asked_by_datagrams(fd, 1, from, flags);
+	return result;
+}
 
 ssize_t recv_timed(ssize_t (*next)(int, void *, size_t, int), int fd, void *data, size_t n,
                    int flags)
@@ -23,6 +32,8 @@ ssize_t recvfrom_timed(int fd, void *data, size_t n, int flags, struct sockaddr 
 {
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_recvfrom(fd, data, n, flags, from, len);
+	if (IS_ASKED(fd))
+		return asked_one(fd, real.recvfrom(fd, data, n, flags, from, len), from, flags);
 	if (!reply_comes(fd, n, flags))
 		return -1;
 	return traffic_received(fd, real.recvfrom(fd, data, n, flags, from, len), n, flags, data);
@@ -35,6 +46,10 @@ ssize_t recvmsg_timed(ssize_t (*next)(int, struct msghdr *, int), int fd, struct
 
 	if (socket_watched(fd) & WATCH_DATAGRAM)
 		return datagram_recvmsg(next, fd, message, flags);
+	if (IS_ASKED(fd)) {
+		result = next(fd, message, flags);
+		return asked_one(fd, result, result < 0 ? NULL : message->msg_name, flags);
+	}
 	if (!reply_comes(fd, 1, flags))
 		return -1;
 	result = next(fd, message, flags);
@@ -77,6 +92,10 @@ ssize_t recvfrom_chk_timed(int fd, void *data, size_t n, size_t space, int flags
 	if (n <= space) {
 		if (socket_watched(fd) & WATCH_DATAGRAM)
 			return datagram_recvfrom(fd, data, n, flags, from, len);
+		if (IS_ASKED(fd))
+			return asked_one(fd,
+			                 real.__recvfrom_chk(fd, data, n, space, flags, from, len),
+			                 from, flags);
 		if (!reply_comes(fd, n, flags))
 			return -1;
 	}

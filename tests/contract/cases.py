@@ -140,6 +140,8 @@ def all_traps(build):
                             ("no-network", "seccomp, no network"))),
         # the data calls, and all that a host has set
         trap("traffic", "probe/healthy"),
+        *(trap("traffic", "probe/asked", way)
+          for way in ("recvfrom", "recvmsg", "recvmmsg", "fork", "vfork", "log", "client", "connected")),
         trap("traffic", "probe/nonblock", calls=None, talkative=True),
         trap("traffic", "probe/unix_kinds", "@folder", calls=None, talkative="admitted"),
         trap("traffic", "probe/tell_data", calls=None, talkative="admitted"),

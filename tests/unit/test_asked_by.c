@@ -6,7 +6,10 @@
 #include "conn/traffic.h"
 #include "dest/demand.h"
 
-#define FD 40
+#include <fcntl.h>
+
+#define FD     40
+#define BEYOND (2 * BLOCK_NUMBERS) /* where no stream has been */
 
 TestSuite(asked_by, .init = start_shim);
 
@@ -22,19 +25,44 @@ static bool is_demand(void (*happens)(void))
 	return demand_is_new(++slot, failed_at);
 }
 
+static void comes(int count, bool told, int flags)
+{
+	if (socket_watched(FD) & WATCH_READ)
+		asked_by_datagrams(FD, count, told, flags);
+}
+
 static void datagram_comes(void)
+{
+	comes(1, true, 0);
+}
+
+static void two_come(void)
+{
+	comes(2, true, 0);
+}
+
+static void comes_unless_it_has_to_wait(void)
+{
+	comes(1, true, MSG_DONTWAIT);
+}
+
+static void comes_from_nobody(void)
+{
+	comes(1, false, 0);
+}
+
+static void peeks(void)
+{
+	comes(1, true, MSG_PEEK);
+}
+
+/* By recv() or read(), which do not say from whom. */
+static void is_read(void)
 {
 	char byte = 'q';
 
 	if (socket_watched(FD) & WATCH_READ)
 		traffic_received(FD, 1, 1, 0, &byte);
-}
-
-static void peeks(void)
-{
-	char byte = 'q';
-
-	traffic_received(FD, 1, 1, MSG_PEEK, &byte);
 }
 
 static void datagram_goes(void)
@@ -98,9 +126,82 @@ Test(asked_by, replies_are_not)
 	cr_expect_not(is_demand(datagram_comes));
 }
 
+Test(asked_by, nobody_answers_whom_it_does_not_know)
+{
+	begin();
+	cr_expect_not(is_demand(comes_from_nobody));
+	cr_expect_eq(socket_watched(FD), WATCH_OTHER);
+	begin();
+	cr_expect_not(is_demand(is_read), "it may be a pipe by now");
+	cr_expect_eq(socket_watched(FD), WATCH_OTHER);
+}
+
+/* Whose request an attempt of its is for cannot be told: see rule asked. */
+Test(asked_by, one_that_need_not_wait_serves_many)
+{
+	int ends[2];
+
+	begin();
+	datagram_comes();
+	datagram_goes();
+	comes_unless_it_has_to_wait();
+	cr_expect(demand_serves_many());
+	thread_facts.serves_many = false;
+	datagram_goes();
+	two_come();
+	cr_expect(demand_serves_many());
+	thread_facts.serves_many = false;
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
+	cr_assert_eq(dup2(ends[0], FD), FD);
+	begin();
+	datagram_comes();
+	cr_expect(demand_serves_many());
+}
+
+/* Eight threads read one socket, and each answers before it reads again. */
+Test(asked_by, who_answers_first_serves_one_at_a_time)
+{
+	begin();
+	datagram_comes();
+	datagram_goes();
+	datagram_comes();
+	STORE(socket_watch[FD],
+	      socket_watched(FD) & ~(unsigned int)WATCH_WRITE);    /* so does another */
+	STORE(socket_watch[FD], socket_watched(FD) | WATCH_WRITE); /* who is asked again */
+	datagram_goes();
+	datagram_comes();
+	cr_expect_not(demand_serves_many());
+}
+
 Test(asked_by, a_stream_that_connects_is_left_alone)
 {
 	socket_created(FD, WATCH_SERVER);
 	asked_connects(FD);
 	cr_expect_eq(socket_watched(FD), WATCH_SERVER | WATCH_READ);
+}
+
+/* Nothing is mapped for what may be a client. */
+Test(asked_by, takes_no_memory)
+{
+	socket_created(BEYOND, WATCH_OTHER | WATCH_SERVER);
+	cr_expect_eq(socket_watched(BEYOND), WATCH_OTHER);
+	cr_expect_not(socket_has_room(BEYOND));
+	begin();
+	socket_duplicated(FD, BEYOND);
+	cr_expect_not(socket_has_room(BEYOND));
+	cr_expect(socket_make_room(BEYOND));
+	socket_created(BEYOND, WATCH_OTHER | WATCH_SERVER);
+	cr_expect(socket_watched(BEYOND) & WATCH_SERVER, "where there is some it is watched");
+}
+
+Test(asked_by, another_number_of_it_knows_as_much)
+{
+	begin();
+	datagram_comes();
+	datagram_goes();
+	STORE(socket_at(FD)->traits, TRAIT_NOWAIT);
+	socket_duplicated(FD, FD + 1);
+	cr_expect_eq(socket_watched(FD + 1), socket_watched(FD));
+	cr_expect_eq(socket_at(FD + 1)->since, socket_at(FD)->since);
+	cr_expect_eq(socket_at(FD + 1)->traits, TRAIT_NOWAIT);
 }
