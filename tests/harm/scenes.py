@@ -6,6 +6,7 @@ import glob
 import shutil
 
 import bursts
+import datagrams
 from storms import returns, storms
 from table import DEAD, LIVE, NEXT, PORT, SCENES, WAYS, load, pair, pool, scene, serve
 
@@ -350,6 +351,8 @@ def everything(scale):
         returns()
         bursts.bursts()
         bursts.services()
+        datagrams.services()
+        datagrams.inflows()
         for one in SCENES:
             if not one.get("fixed") and "ends" not in one:
                 one["seconds"] = one["seconds"] * scale
