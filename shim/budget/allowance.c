@@ -35,6 +35,9 @@
 #define CHANCE             6
 #define RUN_BOUNDED        60
 
+/* Of what was tried often: answers for each connect whose request is judged instead. */
+#define ANSWERS_PER_DEFERRED 10
+
 /* Slices, a second each, of which one has an attempt: with kept connections there are next to none
  * as long as the server answers. */
 #define ONE_IN 3
@@ -249,6 +252,14 @@ static bool is_answered(const struct allowance *allowance, enum workload workloa
 		run = greater(run, chance(tries, answers, failed));
 	}
 	return tries < answers * each && failed >= 0 && failed < run;
+}
+
+bool allowance_defers(const struct allowance *allowance, bool few, int64_t deferred, int64_t now)
+{
+	int64_t answers = slices_within(&allowance->answers, ALLOWANCE_WINDOW, now);
+
+	return few ? deferred * SLICES < answers * PER_ANSWER_BOUNDED
+	           : deferred * SLICES * ANSWERS_PER_DEFERRED < answers;
 }
 
 bool allowance_take(struct allowance *allowance, enum workload workload, int64_t now)

@@ -86,6 +86,11 @@ bool allowance_is_answering_mixed(const struct allowance *allowance, int64_t now
  * a second, and six failures are as few as ever. */
 bool allowance_is_answering_slowly(const struct allowance *allowance, int64_t now);
 
+/* True if one more connect may go whose request is judged instead (pace/defer.h), beside `deferred`
+ * of this second: twenty for each answer, as of work that is bounded, or, where what failed was
+ * tried more than a few times, a tenth of one, as an answer earns a retry. */
+bool allowance_defers(const struct allowance *allowance, bool few, int64_t deferred, int64_t now);
+
 /* Failures since the last success that say little of a destination which has answered. */
 #define ALLOWANCE_FEW 10
 

@@ -138,6 +138,7 @@ bool attempt_begin_send(struct attempt *try, int fd, int flags, const struct soc
 	    !attempt_begin_connect(try, fd, address, len))
 		return false;
 	try->no_wait = flags & MSG_DONTWAIT;
+	try->has_data = true;
 	return true;
 }
 
@@ -199,7 +200,8 @@ static uint32_t traits_of_claim(const struct attempt *try)
 	return (try->trial.retry ? TRAIT_RETRY : 0) | (try->paid ? TRAIT_PAID : 0) |
 	       (try->demanded ? TRAIT_DEMANDED : 0) | (try->claimed.passed ? TRAIT_PASSED : 0) |
 	       (try->claimed.counted ? TRAIT_CLAIMED_COUNTED : 0) |
-	       (try->claimed.held ? TRAIT_CLAIMED_HELD : 0);
+	       (try->claimed.held ? TRAIT_CLAIMED_HELD : 0) |
+	       (try->deferred ? TRAIT_REPLY_FAILED : 0);
 }
 
 /* What few attempts have: the failure that they answer, and what their policy asks for besides. */

@@ -42,6 +42,7 @@ struct attempt {
 	bool permit;       /* of a half-open breaker */
 	bool repeats;      /* the very datagram, or question, that is unanswered */
 	bool unclear;      /* a retry that goes free within the allowance */
+	bool stuck;        /* its thread failed there last, and has done nothing else */
 	bool asked;        /* within what its thread is asked for: that is its allowance */
 	bool lineage;      /* a repeat of what another process did: the first of its own */
 	bool over_rate;    /* refused by the policy's rate alone */
@@ -50,7 +51,9 @@ struct attempt {
 	bool unjudged;     /* no attempt: it asks how the last connect went, or cannot be judged */
 	bool is_unix;
 	bool is_datagram;
-	bool is_request; /* on a kept connection */
+	bool is_request; /* on a kept connection, or a deferred one */
+	bool deferred;   /* its request is judged, and not its connect (pace/defer.h) */
+	bool has_data;   /* a send that connects */
 	bool parked;     /* refused, and the program is told later */
 	bool passes;     /* goes whatever is decided, because the file says so */
 	bool timed;      /* a connect_timeout is on its socket */

@@ -49,11 +49,11 @@ static void count_one_way(int fd, struct socket_entry *entry)
 
 static void asked(struct socket_entry *entry, uint32_t fingerprint)
 {
-	if (!(LOAD(entry->traits) & TRAIT_SERVED)) {
-		feedback_first(entry, fingerprint);
-	} else if (LOAD(entry->traits) & TRAIT_AGAIN) {
+	if (LOAD(entry->traits) & TRAIT_AGAIN) {
 		atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_AGAIN);
 		STORE(entry->fingerprint, fingerprint);
+	} else if (!(LOAD(entry->traits) & TRAIT_SERVED)) {
+		feedback_first(entry, fingerprint);
 	} else {
 		feedback_next(entry, fingerprint);
 	}

@@ -115,10 +115,11 @@ uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *
 	           : 0;
 }
 
-void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
+struct unanswered feedback_claimed(const struct socket_entry *entry)
 {
 	unsigned int traits = LOAD(entry->traits);
-	struct unanswered claimed = {
+
+	return (struct unanswered) {
 		.owner = LOAD(entry->claimed_owner),
 		.place = LOAD(entry->claimed_place),
 		.at = LOAD(entry->claimed_at),
@@ -129,20 +130,26 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		.refused = LOAD(entry->claimed_refused),
 		.passed = true,
 	};
+}
+
+bool feedback_first(struct socket_entry *entry, uint32_t fingerprint)
+{
+	unsigned int traits = LOAD(entry->traits);
+	struct unanswered claimed = feedback_claimed(entry);
 	struct unanswered other;
 	struct account account;
 	struct trial trial;
 	bool same;
 
 	if (fingerprint == 0 || !trial_of(entry, &trial))
-		return;
+		return false;
 	STORE(entry->fingerprint, fingerprint);
 	same = claimed.number && claimed.fingerprint == fingerprint;
 	if (traits & TRAIT_DEMANDED && claimed.fingerprint)
 		profile_excused(trial.destination, !same, monotonic());
 	if (same) {
 		is_again(entry, trial.destination, &claimed);
-		return;
+		return true;
 	}
 	destination_account(trial.destination, config_current(), &account);
 	if (failures_claim_request(trial.destination, fingerprint, trial.owner,
@@ -150,18 +157,18 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		if (traits & TRAIT_RETRY)
 			failures_add(trial.destination, &claimed);
 		is_again(entry, trial.destination, &other);
-		return;
+		return true;
 	}
 	if (traits & TRAIT_RETRY && !claimed.fingerprint) {
-		if (traits & TRAIT_PASSED)
+		if (traits & TRAIT_PASSED || failures_are_known(trial.destination))
 			profile_mixed(trial.destination, thread_id(), monotonic());
-		return; /* nothing is known of what it was taken to answer */
+		return false; /* nothing is known of what it was taken to answer */
 	}
 	is_new(entry);
 	if (traits & (TRAIT_RETRY | TRAIT_PASSED)) /* beside what failed */
 		profile_mixed(trial.destination, thread_id(), monotonic());
 	if (!(traits & TRAIT_RETRY))
-		return;
+		return false;
 	/* Once for each failure: in an event loop much may pass before it is tried again. What we
 	 * throttled counts as a try: a program with a number of tries gives up after as many, and
 	 * if its next request were taken for a retry, nothing but a token would let it out again.
@@ -170,6 +177,7 @@ void feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 		profile_went_on(trial.destination, claimed.number, claimed.refused);
 	failures_add(trial.destination, &claimed);
 	pay_back(entry, trial.destination);
+	return false;
 }
 
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint)

@@ -8,6 +8,7 @@
 #define RETRYBUDGET_CONN_FEEDBACK_H
 
 #include "conn/sockets.h"
+#include "dest/failures.h"
 
 #include <stddef.h>
 #include <sys/socket.h>
@@ -24,8 +25,12 @@ uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *par
 
 uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message);
 
-/* The first request of a connection went out. fingerprint: as looked at before. */
-void feedback_first(struct socket_entry *entry, uint32_t fingerprint);
+/* The failure that a connection's attempt was taken to answer. */
+struct unanswered feedback_claimed(const struct socket_entry *entry);
+
+/* The first request of a connection goes out. fingerprint: as looked at before. True: it is one
+ * that has failed. */
+bool feedback_first(struct socket_entry *entry, uint32_t fingerprint);
 
 /* Another request on a kept connection did: it is nobody's retry. */
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint);

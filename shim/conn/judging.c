@@ -192,7 +192,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	struct destination *destination = try->trial.destination;
 	const struct policy *policy = try->account.policy;
 	int64_t failed_at = LOAD(try->account.budget->failed_at);
-	bool stuck = tries_loop(slot, refused_since(&try->account, try->began));
+	bool stuck = try->stuck = tries_loop(slot, refused_since(&try->account, try->began));
 	/* Who was throttled in an outage is on his way back as long as there is one. */
 	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	bool asks, mixed, polls, waits;

@@ -179,7 +179,7 @@ void attempt_start_request(struct attempt *try)
 	                            TRAIT_PASSED | TRAIT_CLAIMED_COUNTED | TRAIT_CLAIMED_HELD |
 	                            TRAIT_REPLY_FAILED | TRAIT_PROBE;
 
-	if (!entry || !is_kept(entry)) { /* closed meanwhile */
+	if (!entry || !(try->deferred || is_kept(entry))) { /* closed meanwhile */
 		flight_end_attempt(try);
 		return;
 	}

@@ -22,6 +22,7 @@ static struct thread_facts *note_demand(void)
 
 	mine->asked_at = monotonic();
 	mine->worked_off &= THREAD_TRIED;
+	mine->put_off = false;
 	return mine;
 }
 

@@ -269,6 +269,17 @@ void failures_forgive(struct destination *destination)
 	}
 }
 
+bool failures_are_known(const struct destination *destination)
+{
+	for (int i = 0; i < REGION_FAILURES; i++) {
+		int64_t word = LOAD(destination->failures[i]);
+
+		if (word != 0 && failure_fingerprint(word, LOAD(destination->details[i])) != 0)
+			return true;
+	}
+	return false;
+}
+
 bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int32_t thread,
                             int64_t horizon, int64_t now, struct unanswered *claimed)
 {

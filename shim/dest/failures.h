@@ -50,6 +50,9 @@ void failures_answered(struct destination *destination, uint32_t fingerprint, in
  * few requests at a time. */
 bool failures_is_answered(struct destination *destination, uint32_t fingerprint, int64_t now);
 
+/* True if the request of one of them is known. */
+bool failures_are_known(const struct destination *destination);
+
 /* Claims a failure of this request (fingerprint, not 0): of this thread if there is one, else of
  * any. */
 bool failures_claim_request(struct destination *destination, uint32_t fingerprint, int32_t thread,

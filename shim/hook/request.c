@@ -3,6 +3,7 @@
  * byte, as a connect is. */
 #include "hook/request.h"
 
+#include "conn/deferred.h"
 #include "conn/exchange_begin.h"
 #include "conn/kept.h"
 #include "conn/tls_session.h"
@@ -29,7 +30,8 @@ static __attribute__((noinline)) bool may_not_go(int fd, uint32_t fingerprint, i
 	*result = 0;
 	if (is_cut(fd, entry))
 		return true;
-	if (!attempt_begin_request(&try, fd, fingerprint, flags))
+	if (deferred_waits(entry) ? !deferred_begin(&try, fd, entry, fingerprint, flags)
+	                          : !attempt_begin_request(&try, fd, fingerprint, flags))
 		return false;
 	if (pace(&try)) {
 		attempt_start_request(&try);

@@ -8,6 +8,7 @@
 #include "conn/release.h"
 #include "dest/answer_time.h"
 #include "pace/ahead.h"
+#include "pace/defer.h"
 #include "pace/hold.h"
 #include "pace/reconnect.h"
 #include "pace/refuse.h"
@@ -135,5 +136,5 @@ bool pace_slowly(struct attempt *try)
 	verdict = verdict_take(try, cost, try->began);
 	if (verdict != REFUSED)
 		return result_admitted(try, verdict, 0, try->began);
-	return refuse(try, cost, blocks);
+	return defer(try) || refuse(try, cost, blocks);
 }

@@ -13,8 +13,8 @@
 #include "budget/spread.h"
 #include "config/scope.h"
 
-#define REGION_LAYOUT         'O' /* grows with the layout: in the magic, and in a share's name */
-#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0O" */
+#define REGION_LAYOUT         'P' /* grows with the layout: in the magic, and in a share's name */
+#define REGION_MAGIC          (INT64_C(0x0030746567646272) | (int64_t)REGION_LAYOUT << 56) /* "rbdget0P" */
 #define REGION_CHUNK          512 /* destinations in a chunk */
 #define REGION_CHUNKS         256 /* the region's own, and those that a share grows by */
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
@@ -163,6 +163,7 @@ struct destination {
 	cell64 kin[REGION_KIN];      /* whose tries failed here, see dest/lineage.h */
 	cell64 kin_rows[REGION_KIN_ROWS]; /* their refusals in a row, see dest/spin_row.h */
 	cell64 starts;                    /* first tries of processes (sys/second_count.h) */
+	cell64 deferred_now;              /* connects whose request is judged, likewise */
 	struct spread spread;             /* connections that were lost at once */
 	struct budget budget __attribute__((aligned(REGION_LINE)));
 	cell64 decided;                                    /* verdicts so far */

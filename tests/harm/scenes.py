@@ -247,6 +247,10 @@ def runtimes():
               ["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", str(rate), str(tries),
                *[f"{LIVE}={kind}" for kind in targets]], [f"{LIVE}:bars=60"], needs=["/usr/bin/python3"],
               quick=name == "again")
+    for name, targets in (("half", "hd"), ("most", "hddd")):
+        scene(f"python/shuts-{name}", "mixed", f"an event loop that tries three times, {name} of its requests are closed",
+              ["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "40", "3", *[f"{LIVE}={kind}" for kind in targets]],
+              [f"{LIVE}:shuts"], needs=["/usr/bin/python3"])
     tenants = ["/usr/bin/python3", "{H}/hosts/jobs.py", "asyncio", "{S}", "40", "3", *[f"{LIVE}={kind}" for kind in "dhhh"]]
     for name, what, host in (("lone", "one thread", pool("-n 1 -r 10 -t 1", f"{LIVE}/d=d", f"{LIVE}=hx3")),
                              ("loop", "an event loop that tries three times", tenants)):
@@ -310,6 +314,10 @@ def proxies():
           ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], pair("closed"), front=PORT,
           load=load(60, 16), files={"haproxy.cfg": HAPROXY.replace("CHECK", "")}, needs=["haproxy"],
           dead_later=1500)
+    scene("haproxy/shuts", "mixed", "one server, which closes on half of the requests",
+          ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], [f"{LIVE}:shuts"], front=PORT,
+          load=load(60, 16, "-k"), files={"haproxy.cfg": HAPROXY_AGAIN.replace(" retries 3\n retry-on empty-response conn-failure\n", "")},
+          needs=["haproxy"])
     scene("haproxy/badurl", "mixed", "one server, which closes on half of the requests, and haproxy tries those again",
           ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], [f"{LIVE}:shuts"], front=PORT,
           load=load(60, 8, "", f"{PORT}=h", f"{PORT}/d=d"), files={"haproxy.cfg": HAPROXY_AGAIN},

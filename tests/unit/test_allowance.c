@@ -407,3 +407,14 @@ Test(allowance, what_never_answered_is_asked_for_in_vain)
 	allowance.before = INT64_MIN;
 	cr_expect_eq(ask_a_second(), 0);
 }
+
+/* Connects whose request is judged instead: many for each answer, or few for many. */
+Test(allowance, what_is_put_off_is_bounded_by_what_is_answered)
+{
+	cr_expect_not(allowance_defers(&allowance, true, 0, now), "nothing is answered");
+	play(10, 50, true);
+	cr_expect(allowance_defers(&allowance, true, 900, now));
+	cr_expect_not(allowance_defers(&allowance, true, 1000, now));
+	cr_expect(allowance_defers(&allowance, false, 4, now));
+	cr_expect_not(allowance_defers(&allowance, false, 5, now));
+}

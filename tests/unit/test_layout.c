@@ -17,7 +17,7 @@
 
 /* Who changes one of these changes the letter too, or programs of two versions that share a region
  * count under each other's names, or write over each other. */
-#define LAYOUT            'O'
+#define LAYOUT            'P'
 #define REGION_BYTES      2614592
 #define DESTINATION_BYTES 5056
 #define RULES                                                                                      \

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The first request of a connection that went although it might not. */
+#include "conn/deferred.h"
+
+#include "conn/feedback.h"
+#include "region/counters.h"
+#include "region/state.h"
+#include "sys/cell.h"
+#include "sys/real.h"
+#include "sys/thread.h"
+
+#include <errno.h>
+
+/* What it was taken for stands: of other work, and of an attempt that is paid for or refused. */
+static void settle(struct socket_entry *entry)
+{
+	STORE(entry->claimed_number, 0);
+	atomic_fetch_or(&entry->traits, TRAIT_AGAIN);
+}
+
+bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uint32_t fingerprint,
+                    int flags)
+{
+	struct evidence evidence = { 0 };
+	int saved = errno;
+
+	*try = (struct attempt) {
+		.fd = fd,
+		.saved_errno = saved,
+		.began = monotonic(),
+		.is_request = true,
+		.deferred = true,
+		.no_wait = flags & MSG_DONTWAIT,
+		.claimed = feedback_claimed(entry),
+	};
+	atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_REPLY_FAILED);
+	if (!socket_believe(fd, entry))
+		goto out;
+	evidence.same = feedback_first(entry, fingerprint);
+	evidence.loop = fingerprint == 0; /* as its connect was judged */
+	if (!trial_of(entry, &try->trial) || !attempt_open_account(try))
+		goto out;
+	settle(entry);
+	if (!evidence.same && !evidence.loop) {
+		budget_first_try(&try->account, try->began);
+		goto out;
+	}
+	try->cookie = LOAD(entry->cookie);
+	try->trial.owner = thread_id();
+	try->rule = rule_for(&evidence);
+	count_rule(shim_tally, try->trial.destination, (size_t)(try->rule - rules));
+	errno = saved;
+	return true;
+out:
+	errno = saved;
+	return false;
+}
