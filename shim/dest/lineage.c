@@ -8,6 +8,7 @@
 #include "dest/firsts.h"
 #include "dest/own_program.h"
 #include "dest/spin_row.h"
+#include "region/state.h"
 #include "sys/confined.h"
 #include "sys/hash.h"
 #include "sys/real.h"
@@ -16,6 +17,11 @@
 #include <unistd.h>
 
 #define TIME_SHIFT 27
+#define LINE       (REGION_LINE / (int)sizeof(cell64))
+/* A parent whose last child was told longer ago, of which two whole units are certain, starts less
+ * than the four a second that a hold lets through. */
+#define PACED (300 * NS_PER_MS)
+#define AHEAD (10 * NS_PER_S) /* until when one may be parked; what is further is garbage */
 
 /* From the widest to the narrowest, as a rule. */
 enum kin { KIN_PROGRAM, KIN_COMMAND, KIN_UNIT, KIN_SESSION, KIN_PARENT, KINDS };
@@ -133,18 +139,25 @@ enum lineage lineage_of(struct destination *destination, uint32_t slot, int64_t 
 	return knows_program ? LINEAGE_OTHER : LINEAGE_STRANGER;
 }
 
-static void remember(struct destination *destination, uint64_t hash, int64_t now)
+/* One of its kind is told later than now: it is parked. */
+static bool is_ahead(int64_t word, int64_t now)
+{
+	return (uint32_t)word - time_of(now) - 1 < AHEAD >> TIME_SHIFT;
+}
+
+/* In the place of the oldest of so many words, if not there yet. */
+static void remember(cell64 *words, int count, uint64_t hash, int64_t now)
 {
 	int64_t next = (int64_t)(hash << 32 | time_of(now)), oldest = -1;
 	int place = 0;
 
-	for (int i = 0; i < REGION_KIN; i++) {
-		int64_t word = LOAD(destination->kin[i]);
+	for (int i = 0; i < count; i++) {
+		int64_t word = LOAD(words[i]);
 		int64_t age = word == 0 ? INT64_MAX : (int64_t)age_of(word, now);
 
 		if ((uint64_t)word >> 32 == hash) {
-			if (word != next)
-				STORE(destination->kin[i], next);
+			if (word != next && !is_ahead(word, now))
+				STORE(words[i], next);
 			return;
 		}
 		if (age > oldest) {
@@ -152,7 +165,7 @@ static void remember(struct destination *destination, uint64_t hash, int64_t now
 			place = i;
 		}
 	}
-	STORE(destination->kin[place], next);
+	STORE(words[place], next);
 }
 
 void lineage_answered(struct destination *destination)
@@ -181,6 +194,45 @@ static uint64_t row_of(struct destination *destination, const uint64_t kin[KINDS
 	return 0;
 }
 
+/* Of its parent at that destination. */
+static uint64_t parent_hash(struct destination *destination, const uint64_t kin[KINDS])
+{
+	uint64_t hash = kin[KIN_PARENT] ^ destination_slot(destination) * UINT64_C(0x9e3779b1);
+
+	hash = (hash ^ hash >> 32) & UINT32_MAX;
+	return hash ? hash : 1;
+}
+
+/* The line of the region in which it is remembered, if anywhere. */
+static cell64 *parents_of(uint64_t hash)
+{
+	return &shim_region->parents[hash % (REGION_PARENTS / LINE) * LINE];
+}
+
+/* A child of its parent is told then, which is later than now where it is parked. */
+static void tell_parent(struct destination *destination, const uint64_t kin[KINDS], int64_t at)
+{
+	uint64_t hash = parent_hash(destination, kin);
+
+	remember(parents_of(hash), LINE, hash, at);
+}
+
+/* Its parent has paused since the last of its children was told. One that nobody here knows may be
+ * a loop's that starts each process by another parent. */
+static bool is_paced(struct destination *destination, const uint64_t kin[KINDS], int64_t started)
+{
+	uint64_t hash = parent_hash(destination, kin);
+	const cell64 *words = parents_of(hash);
+
+	for (int i = 0; i < LINE; i++) {
+		int64_t word = LOAD(words[i]);
+
+		if ((uint64_t)word >> 32 == hash)
+			return age_of(word, started) > PACED >> TIME_SHIFT;
+	}
+	return false;
+}
+
 bool lineage_spins(struct destination *destination, int64_t began, int64_t now)
 {
 	/* When it was forked nobody has noted. */
@@ -189,7 +241,13 @@ bool lineage_spins(struct destination *destination, int64_t began, int64_t now)
 
 	kin_of_this(kin);
 	row = row_of(destination, kin);
-	return row && spin_row_refused(destination->kin_rows, row, started, now);
+	if (!row)
+		return false;
+	if (is_paced(destination, kin, started)) {
+		spin_row_begun(destination->kin_rows, row, started, now);
+		return false;
+	}
+	return spin_row_refused(destination->kin_rows, row, started, now);
 }
 
 void lineage_held(struct destination *destination, int64_t until)
@@ -198,8 +256,10 @@ void lineage_held(struct destination *destination, int64_t until)
 
 	kin_of_this(kin);
 	row = row_of(destination, kin);
-	if (row)
-		spin_row_held(destination->kin_rows, row, until);
+	if (!row)
+		return;
+	spin_row_held(destination->kin_rows, row, until);
+	tell_parent(destination, kin, until);
 }
 
 void lineage_failed(struct destination *destination, int64_t began, int64_t now)
@@ -216,7 +276,8 @@ void lineage_failed(struct destination *destination, int64_t began, int64_t now)
 		row = row_of(destination, kin); /* not by what it adds itself */
 	for (int kind = 0; kind < KINDS; kind++)
 		if (kin[kind])
-			remember(destination, kin[kind], now);
+			remember(destination->kin, REGION_KIN, kin[kind], now);
+	tell_parent(destination, kin, now);
 	if (row)
 		spin_row_failed(destination->kin_rows, row, began, now);
 }

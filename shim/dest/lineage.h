@@ -7,7 +7,7 @@
  * (dest/own_unit.h). A process of the same command and any of these is of the same lineage; in a
  * share that has been given a name the command alone is enough. Another command is other work, as
  * another request is. Of each lineage it also counts the refusals that follow each other without a
- * pause (dest/spin_row.h).
+ * pause (dest/spin_row.h); of those whose parent has paused since its last one none is.
  *
  * For regions of scope user and host alone. All functions: thread-safe, async-signal-safe.
  */
@@ -44,7 +44,8 @@ void lineage_answered(struct destination *destination);
 
 /* The first try of this process, begun then, which follows tries of others of its lineage, was
  * refused. True if it is one of a row of such, each started after the one before it was told, and
- * with no more in between than it takes to start a process: they spin. */
+ * with no more in between than it takes to start a process: they spin. Many loops that pace
+ * themselves come as close to each other, but each parent's do not. */
 bool lineage_spins(struct destination *destination, int64_t began, int64_t now);
 
 /* That try was held until then (ns): so far it is no pause of the row. */

@@ -93,6 +93,15 @@ bool spin_row_refused(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t start
 	return count > ROW;
 }
 
+void spin_row_begun(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t started, int64_t now)
+{
+	cell64 *row = find(rows, hash, true, now);
+	int64_t word = LOAD(*row);
+
+	if (is_over(word, 0, started))
+		cell_swap(row, word, pack(hash & HASH_MASK, time_of(now), 1));
+}
+
 void spin_row_held(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t until)
 {
 	cell64 *row = find(rows, hash, false, until);

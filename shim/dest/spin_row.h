@@ -14,6 +14,9 @@
  * each other. True if the row is so long that they spin. */
 bool spin_row_refused(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t started, int64_t now);
 
+/* The same of one that paces itself: a row may begin with it, and none goes on. */
+void spin_row_begun(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t started, int64_t now);
+
 /* Somebody of the row was told only at `until` (ns): so far it is no pause of it. */
 void spin_row_held(cell64 rows[REGION_KIN_ROWS], uint64_t hash, int64_t until);
 

@@ -61,8 +61,10 @@ _Static_assert(offsetof(struct chunk, keys) == 8 * sizeof(cell64) &&
                    offsetof(struct region, tallies) ==
                        offsetof(struct region, served) + REGION_LINE &&
                    sizeof(struct tally_place) == NEXT_LINE(sizeof(struct tally)) &&
-                   sizeof(struct region) == offsetof(struct region, tallies) +
-                                                (REGION_TALLIES - 1) * sizeof(struct tally_place) &&
+                   offsetof(struct region, parents) ==
+                       offsetof(struct region, tallies) +
+                           (REGION_TALLIES - 1) * sizeof(struct tally_place) &&
+                   sizeof(struct region) == offsetof(struct region, parents) + REGION_PARENTS * 8 &&
                    1 << (REGION_LEVELS - 1) == REGION_CHUNKS,
                "one layout");
 _Static_assert(sizeof(struct tally) ==

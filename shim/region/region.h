@@ -23,6 +23,7 @@
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
 #define REGION_KIN            26
+#define REGION_PARENTS        512
 #define REGION_KIN_ROWS       7 /* lineages that spin at a time, and one place for all others */
 #define REGION_MIXED          8 /* places for threads that have mixed work, a power of 2 */
 #define REGION_ADMISSIONS     64
@@ -231,6 +232,9 @@ struct region {
 	cell64 served[2] __attribute__((aligned(REGION_LINE)));
 	cell64 refused_in;
 	struct tally_place tallies[REGION_TALLIES - 1];
+	/* Of those who start a process for each try: when the last of them was told that it failed,
+	 * see dest/lineage.h. */
+	cell64 parents[REGION_PARENTS] __attribute__((aligned(REGION_LINE)));
 } __attribute__((aligned(REGION_LINE)));
 
 /*

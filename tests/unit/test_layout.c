@@ -18,7 +18,7 @@
 /* Who changes one of these changes the letter too, or programs of two versions that share a region
  * count under each other's names, or write over each other. */
 #define LAYOUT            'P'
-#define REGION_BYTES      2614592
+#define REGION_BYTES      2618688
 #define DESTINATION_BYTES 5056
 #define RULES                                                                                      \
 	"quiet demand invited kept same-request other-request stranger lineage same-command "      \

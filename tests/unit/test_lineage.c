@@ -2,6 +2,7 @@
 /* Lineages: processes of a made-up world, which is compiled into the code in place of the real one.
  */
 #include "dest/destinations.h"
+#include "region/state.h"
 #include "sys/thread.h"
 
 #include <criterion/criterion.h>
@@ -11,6 +12,7 @@
 static struct {
 	int process, parent, session, asked;
 } me;
+static struct region world;
 
 #define lineage_setup       acted_lineage_setup
 #define lineage_of          acted_lineage_of
@@ -19,7 +21,8 @@ static struct {
 #define lineage_spins       acted_lineage_spins
 #define lineage_held        acted_lineage_held
 #define lineage_is_worker   acted_lineage_is_worker
-#define destination_slot(d) 7
+#define destination_slot(d) ((void)(d), 7)
+#define shim_region         (&world)
 #define thread_process()    me.process
 #define getppid()           (me.asked++, me.parent)
 #define getsid(pid)         (me.asked++, me.session)
@@ -43,6 +46,7 @@ static void be(uint64_t of_program, int process, int parent, int session, uint64
 static void start(void)
 {
 	memset(&here, 0, sizeof(here));
+	memset(world.parents, 0, sizeof(world.parents));
 	named = false;
 }
 
@@ -258,9 +262,90 @@ Test(lineage, of_those_that_start_together_is_no_loop, .init = start)
 			at_start.process = forked ? 1999 : 2000 + i;
 			at_start.at = NOW + MS(1000 * forked + 190);
 			spun += lineage_spins(&here, now, now);
+			lineage_failed(&here, 0, now);
 			/* When one was forked nobody knows: a loop must not go unseen. */
 			cr_expect_eq(spun, forked && i >= 10 ? i - 9 : 0, "%d, %d", forked, i);
 		}
+}
+
+/* Loops of one unit, each of a parent and a session of its own; or of one session. */
+static struct loop {
+	int64_t next;
+	int pause, tries, spun; /* ms, after its last process was told */
+} loops[31];
+static bool are_a_unit;
+
+static void start_loops(int pause)
+{
+	start();
+	for (int i = 0; i < 31; i++)
+		loops[i] = (struct loop) { .next = NOW + MS(33 * i), .pause = pause };
+}
+
+/* Makes the next try of that loop, which is refused, or parked for a second if it spins. */
+static void try_next(int loop, int64_t now)
+{
+	static int process = 5000;
+	int64_t told = now;
+
+	be(1, process++, 100 + loop, are_a_unit ? 300 + loop : 300, are_a_unit ? 9 : 0);
+	if (first_try(now) == LINEAGE_SAME && lineage_spins(&here, now, now)) {
+		told += MS(1000);
+		lineage_held(&here, told);
+		loops[loop].spun++;
+	}
+	lineage_failed(&here, 0, now);
+	loops[loop].tries++;
+	loops[loop].next = told + MS(loops[loop].pause);
+}
+
+/* The first `count` of them. */
+static void play_loops(int count, int64_t from, int64_t to)
+{
+	for (int i = 0; i < 31; i++)
+		loops[i].tries = loops[i].spun = 0;
+	for (int64_t now = from; now < to; now += MS(1))
+		for (int i = 0; i < count; i++)
+			if (now >= loops[i].next)
+				try_next(i, now);
+}
+
+/* Thirty that sleep for a second come 33 ms apart, and are no row, nor make that of another longer.
+ */
+static void expect_paced(bool one_spins)
+{
+	int count = 30 + one_spins;
+
+	start_loops(1000);
+	loops[30].pause = 20;
+	play_loops(count, NOW, NOW + MS(3000)); /* their parents become known */
+	play_loops(count, NOW + MS(3000), NOW + MS(23000));
+	for (int i = 0; i < 30; i++)
+		cr_expect(loops[i].spun == 0 && loops[i].tries >= 19, "%d of %d, in the loop %d",
+		          loops[i].spun, loops[i].tries, i);
+	cr_expect(!one_spins || (loops[30].spun >= 15 && loops[30].tries <= loops[30].spun + 1),
+	          "%d of %d of one that spins", loops[30].spun, loops[30].tries);
+}
+
+Test(lineage, that_paces_itself_is_not_held_for_others)
+{
+	for (int unit_too = 0; unit_too < 2; unit_too++) {
+		are_a_unit = unit_too;
+		expect_paced(false);
+		expect_paced(true);
+	}
+}
+
+Test(lineage, spins_in_each_of_thirty_loops)
+{
+	for (int unit_too = 0; unit_too < 2; unit_too++) {
+		are_a_unit = unit_too;
+		start_loops(20);
+		play_loops(30, NOW, NOW + MS(20000));
+		for (int i = 0; i < 30; i++)
+			cr_expect(loops[i].spun >= 15 && loops[i].tries <= loops[i].spun + 11,
+			          "%d of %d, in the loop %d", loops[i].spun, loops[i].tries, i);
+	}
 }
 
 /* The try of a row that goes and fails belongs to it, and so does the wait of one that is held. */
