@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define BINDINGS 2048
+#define BINDINGS 1536 /* more of them would lock more memory, used or not (HAZARDS 99) */
 #define WAYS     8
 
 /* So many bindings of its set may one address have: a server of a thousand virtual hosts must not
