@@ -44,9 +44,8 @@ void demand_count_in(cell64 cells[2], int64_t now)
 {
 	int64_t second = now / NS_PER_S;
 	cell64 *cell = &cells[second & 1];
-	int64_t seen = LOAD(*cell);
 
-	STORE(*cell, second_count_more(second_of(seen) == second ? seen : second_count(second, 0)));
+	STORE(*cell, second_count_in(LOAD(*cell), second));
 }
 
 int64_t demand_most_of(const cell64 cells[2], int64_t now)

@@ -15,17 +15,14 @@
 /* A lost count among threads does no harm. */
 static void count_deferred(struct destination *destination, int64_t now)
 {
-	int64_t second = now / NS_PER_S, seen = LOAD(destination->deferred_now);
+	cell64 *count = &destination->deferred_now;
 
-	STORE(destination->deferred_now,
-	      second_count_more(second_of(seen) == second ? seen : second_count(second, 0)));
+	STORE(*count, second_count_in(LOAD(*count), now / NS_PER_S));
 }
 
 static int64_t deferred_in(const struct destination *destination, int64_t now)
 {
-	int64_t seen = LOAD(destination->deferred_now);
-
-	return second_of(seen) == now / NS_PER_S ? count_of(seen) : 0;
+	return count_in(LOAD(destination->deferred_now), now / NS_PER_S);
 }
 
 /* What failed was a request, which would be known again. */

@@ -202,36 +202,33 @@ Test(lease_faults, a_step_of_the_servers_clock_makes_no_lease_run_out)
 	cr_assert_eq(sync_host(&fleet, 1, 100000, 0), 0);
 }
 
-Test(lease_faults, another_lifetime_is_learnt)
+/* For 24 s nothing is lent beside what a host holds by a lifetime of 10 s. forgets_at: ms after
+ * which the server loses its memory, 0: never. */
+static void learns(int64_t lifetime, int64_t forgets_at)
 {
 	struct fleet_rule rule = fleet_rule;
 
 	fleet_start(&fleet, &fleet_rule, 10000);
 	sync_host(&fleet, 0, 90000, 0);
 	rule.generation = 2;
-	rule.lifetime = 8000;
+	rule.lifetime = lifetime;
 	cr_assert(ledger_set(&fleet.ledger, &rule));
-	for (int s = 0; s < 24; s++) {
-		fleet.ms += 1000;
-		cr_assert_eq(sync_host(&fleet, 1, 90000, 0), 0);
+	for (int64_t ms = 500; ms <= 24000; ms += 500) {
+		fleet.ms += 500;
+		fleet.forgets = ms == forgets_at;
+		cr_assert_eq(sync_host(&fleet, 1, 90000, 0), 0, "after %d ms", (int)ms);
 	}
+}
+
+Test(lease_faults, another_lifetime_is_learnt)
+{
+	learns(8000, 0);
 }
 
 /* What was lent by the longer lifetime still runs. */
 Test(lease_faults, a_server_that_starts_anew_does_not_learn_for_less)
 {
-	struct fleet_rule rule = fleet_rule;
-
-	fleet_start(&fleet, &fleet_rule, 10000);
-	sync_host(&fleet, 0, 90000, 0);
-	rule.generation = 2;
-	rule.lifetime = 4000;
-	cr_assert(ledger_set(&fleet.ledger, &rule));
-	for (int i = 0; i < 48; i++) {
-		fleet.ms += 500;
-		fleet.forgets = i == 3;
-		cr_assert_eq(sync_host(&fleet, 1, 90000, 0), 0, "after %d", i);
-	}
+	learns(4000, 2000);
 }
 
 /* The last half of a roll-out: host 0 holds all of the old rule, and renews it. */
