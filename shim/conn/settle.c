@@ -221,7 +221,8 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 		.refused = true,
 		.seat = try->claimed.seat,
 	};
-	cell64 *failed_at = &try->trial.destination->budget.failed_at;
+	cell64 *cell = &try->trial.destination->budget.failed_at;
+	int64_t failed_at = LOAD(*cell);
 
 	if (!trial_stands(&try->trial))
 		return;
@@ -229,9 +230,10 @@ void attempt_unanswered(struct attempt *try, bool held, int64_t now)
 	failures_add(try->trial.destination, &failure);
 	lineage_failed(try->trial.destination, 0, now);
 	/* The horizon counts from the last time that somebody wanted to go. To the ms: where many
-	 * are refused at once, each would wait for the other's line of a cache. */
-	if (now - LOAD(*failed_at) >= NS_PER_MS || LOAD(*failed_at) > now)
-		STORE(*failed_at, now);
+	 * are refused at once, each would wait for the other's line of a cache. Not now -
+	 * failed_at: it may have been corrupted. */
+	if (failed_at <= now - NS_PER_MS || failed_at > now)
+		STORE(*cell, now);
 }
 
 int attempt_refused(struct attempt *try)

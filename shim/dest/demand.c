@@ -66,7 +66,7 @@ void demand_count_served(int64_t now)
 {
 	demand_count_in(served, now);
 	/* No line is shared as long as all is well. */
-	if (now / NS_PER_S - LOAD(shim_region->refused_in) < LASTING)
+	if (LOAD(shim_region->refused_in) > now / NS_PER_S - LASTING)
 		demand_count_in(shim_region->served, now);
 }
 

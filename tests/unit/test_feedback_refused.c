@@ -53,6 +53,24 @@ Test(feedback, no_pause_is_learned_from_what_we_throttled)
 	             "that it tried again after a refusal is known");
 }
 
+/* The time of the last failure stands in a region that anybody may write to. */
+Test(feedback, one_that_was_refused_mends_a_corrupted_time_of_the_last_failure)
+{
+	const int64_t corrupted[] = { INT64_MIN, INT64_MIN + NS_PER_S, INT64_MAX };
+	struct server server = serve(8);
+	int64_t now = monotonic();
+
+	fails(&server, "get one\r\n");
+	for (size_t i = 0; i < sizeof(corrupted) / sizeof(*corrupted); i++) {
+		cell64 *failed_at = &destination_at_port(&server)->budget.failed_at;
+
+		STORE(*failed_at, corrupted[i]);
+		is_told(&server, false, 1);
+		cr_expect(LOAD(*failed_at) >= now && LOAD(*failed_at) <= monotonic(), "of %ld",
+		          (long)corrupted[i]);
+	}
+}
+
 /* One that was refused at once goes on when it would have: a pause of the program's, and a known
  * one tells other work, which comes sooner. */
 Test(feedback, a_pause_is_learned_from_what_was_refused_at_once)
