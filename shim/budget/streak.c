@@ -59,7 +59,7 @@ void budget_failed_before(const struct account *account, int64_t at, int64_t now
 	int64_t due = LOAD(budget->due_at), earlier = now - at;
 
 	if (earlier > 0 && LOAD(budget->drawn_at) == budget_moment(now))
-		cell_swap(&budget->due_at, due, greater(due - earlier, 1));
+		cell_swap(&budget->due_at, due, due > earlier ? due - earlier : 1);
 }
 
 int64_t budget_success(const struct account *account, int64_t now)

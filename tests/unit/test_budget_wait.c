@@ -301,6 +301,19 @@ Test(budget_wait, a_corrupted_due_moment_is_bounded_by_the_longest_delay)
 	cr_expect_eq(budget_due(account, 1000, START_OF_TIME), 0);
 }
 
+/* Another process writes to the gate before it is known how old the failure is. */
+Test(budget_wait, a_gate_in_the_past_stays_there_when_its_failure_was_earlier)
+{
+	world_fail_first_try(&world);
+	world.budget.drawn_at = START_OF_TIME;
+	world.budget.due_at = INT64_MIN;
+	budget_failed_before(account, START_OF_TIME - SECONDS(1), START_OF_TIME);
+	cr_expect_eq(world.budget.due_at, 1);
+	world.budget.due_at = START_OF_TIME + SECONDS(3);
+	budget_failed_before(account, START_OF_TIME - SECONDS(1), START_OF_TIME);
+	cr_expect_eq(world.budget.due_at, START_OF_TIME + SECONDS(2));
+}
+
 Test(budget_wait, a_corrupted_moment_that_the_server_asked_for_is_bounded_by_its_cap)
 {
 	static const int64_t corruptions[] = { INT64_MAX, START_OF_TIME + SECONDS(121) };
