@@ -127,6 +127,15 @@ static void reach(struct lending *lending, struct part *part)
 	lending->probes -= part->has_probes;
 }
 
+/* How much of `most` a count has grown by, which may be any number at each look: from below zero by
+ * all of it, for nobody can say. */
+static int64_t grown_by(int64_t now, int64_t before, int64_t most)
+{
+	if (now < before)
+		return 0;
+	return before < 0 && now >= 0 ? most : within(now - before, 0, most);
+}
+
 /* To no more than it is to get. What it has spent since the round is gone from what is divided: it
  * may spend of its old lease until the new one is there, so that is asked for afterwards. */
 static void shrink(struct lending *lending, struct part *part)
@@ -149,9 +158,9 @@ static void shrink(struct lending *lending, struct part *part)
 	lease_read(&seen, lending->hash, lending->now, &view);
 	part->has = view.left;
 	part->has_probes = view.probes;
-	lending->left -= part->has + within(LOAD(seen.spent) - cell->spent, 0, cell->held);
+	lending->left -= part->has + grown_by(LOAD(seen.spent), cell->spent, cell->held);
 	lending->probes -=
-	    part->has_probes + within(LOAD(seen.probed) - cell->probed, 0, cell->held_probes);
+	    part->has_probes + grown_by(LOAD(seen.probed), cell->probed, cell->held_probes);
 }
 
 static void grow(struct lending *lending, struct part *part)

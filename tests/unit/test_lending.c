@@ -100,6 +100,21 @@ Test(lending, what_cannot_be_written_keeps_what_it_has)
 	             "who is gone holds nothing");
 }
 
+/* What a program says that it has spent may be any number, at each look another. */
+Test(lending, a_count_that_was_corrupted_at_the_last_look_counts_as_spent)
+{
+	struct lease *lease = &slot_of(0, 0)->budget.lease;
+
+	look();
+	(void)lend(TOKENS(30), 0);
+	cr_assert_eq(left_at(0, 0), TOKENS(DEMAND_STANDING));
+	lease->spent = INT64_MIN;
+	look();
+	lease->spent = LOAD(lease->tokens);
+	(void)lend(TOKENS(30), 0);
+	cr_expect_eq(held_in_all(), TOKENS(30 - DEMAND_STANDING));
+}
+
 /* The host gets more and less, rounds come and do not, tokens are spent between any two looks,
  * writes tear: what was spent is never more than what was got. */
 Test(lending, no_more_is_spent_than_the_host_has_got)
