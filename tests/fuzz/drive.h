@@ -9,12 +9,17 @@
 #define RETRYBUDGET_TESTS_FUZZ_DRIVE_H
 
 #include "budget/budget_wait.h"
+#include "budget/streak.h"
 #include "sys/real.h"
 #include "pace/pace.h"
 #include "conn/attempt.h"
 #include "conn/attempt_end.h"
+#include "conn/deferred.h"
 #include "conn/settle.h"
 #include "conn/feedback.h"
+#include "conn/kept.h"
+#include "dest/demand.h"
+#include "dest/lineage.h"
 #include "region/state.h"
 #include "sys/thread.h"
 #include "conn/traffic.h"
@@ -98,6 +103,7 @@ static inline void drive_start(void)
 	                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	drive_must(shim_region != MAP_FAILED, "a region");
 	shim_use(shim_region, 0);
+	lineage_setup(true);
 	report_settings(&config_current()->log, shim_region);
 	shim_state = STATE_READY;
 }
@@ -145,6 +151,21 @@ static inline void drive_lookup(struct drive *drive)
 	attempt_settle_lookup(&try, codes[(choice >> 8) % 6]);
 }
 
+/* The first request of a connect that was let through to be judged by it. */
+static inline void drive_deferred(int fd, struct socket_entry *entry, uint32_t fingerprint)
+{
+	struct attempt try;
+
+	if (!deferred_waits(entry) || !deferred_begin(&try, fd, entry, fingerprint, 0))
+		return;
+	drive_check(&try);
+	if (pace(&try))
+		attempt_start_request(&try);
+	else
+		drive_must(try.told == 0 || failure_of(try.told, false),
+		           "an error that the host knows");
+}
+
 /* A connect that ends at once as the bytes say; then maybe a request and a reply. */
 static inline void drive_connect(struct drive *drive, int fd)
 {
@@ -177,6 +198,8 @@ static inline void drive_connect(struct drive *drive, int fd)
 	if (err == 0 && choice & 0x8000) {
 		request[5] = (char)drive_next(drive, 1);
 		fingerprint = traffic_look(fd, request, sizeof(request));
+		if (socket_find(fd))
+			drive_deferred(fd, socket_find(fd), fingerprint);
 		traffic_sent(fd, sizeof(request), 0, fingerprint);
 		errno = ECONNRESET;
 		traffic_received(fd, choice & 0x4000 ? -1 : 1, 1, 0, request);
@@ -185,22 +208,149 @@ static inline void drive_connect(struct drive *drive, int fd)
 	socket_forget(fd);
 }
 
-/* A word of the region: of the slots in use, or anywhere. */
+/* A slot in use; NULL: there is none. */
+static inline struct destination *drive_slot(uint64_t choice)
+{
+	for (size_t i = 0; i < REGION_CHUNK; i++) {
+		size_t at = (i + choice) % REGION_CHUNK;
+
+		if (shim_region->first.keys[at] != 0)
+			return &shim_region->first.destinations[at];
+	}
+	return NULL;
+}
+
+/* What only some attempts come by, once each. */
+static inline void drive_parts(struct drive *drive, int fd)
+{
+	uint64_t choice = drive_next(drive, 3);
+	struct destination *one = drive_slot(choice >> 8);
+	const struct unanswered failure = { .owner = (int32_t)choice,
+		                            .at = monotonic(),
+		                            .number = (uint32_t)choice & 7,
+		                            .seat = (uint8_t)choice };
+	int64_t now = monotonic(), took = (int64_t)(choice & 0xff) * NS_PER_MS;
+	uint64_t dice = choice + 1;
+	struct account account;
+	bool first;
+
+	if (!one)
+		return;
+	destination_account(one, config_current(), &account);
+	switch (choice % 8) {
+	case 0: /* processes of a lineage, one after the other */
+		(void)lineage_spins(one, now - took, now);
+		lineage_failed(one, choice & 8 ? now - took : 0, now);
+		lineage_held(one, now + took);
+		lineage_answered(one);
+		break;
+	case 1: /* asked for something */
+		demand_request_read(fd, choice & 8);
+		(void)demand_datagram_read(fd, choice & 16);
+		demand_answered(fd);
+		demand_note_refusal(now);
+		drive_must(demand_served(now) >= 0, "a number of requests");
+		drive_must(demand_most_of(shim_region->served, now) >= 0, "a number of requests");
+		break;
+	case 2: /* many connections are lost at once */
+		(void)spread_lost(&one->spread, took, now);
+		drive_must((uint64_t)spread_delay(&one->spread, took, now, &dice) <= (uint64_t)took,
+		           "a delay in its range");
+		drive_must((uint64_t)spread_start(&one->starts, 3, took, now, &dice, &first) <=
+		               (uint64_t)took,
+		           "a delay in its range");
+		break;
+	case 3: /* a crowd */
+		crowd_refused(&one->budget.crowd, choice & 8, now);
+		drive_must(crowd_size(&one->budget.crowd, now) >= 1, "a crowd of one");
+		break;
+	case 4: /* a list that is full, and a destination that is back */
+		failures_add(one, &failure);
+		(void)failures_are_known(one);
+		if (choice & 8)
+			failures_forgive(one);
+		break;
+	case 5: /* of a failure that is seen late */
+		(void)budget_failure(&account, choice & 8, now - took, now, &dice);
+		budget_failed_before(&account, now - took, now);
+		break;
+	case 6:
+		(void)budget_is_quiet(&account, now);
+		(void)budget_has_rested(&account, now);
+		budget_retry_after(&account, took, now);
+		(void)allowance_defers(&account.budget->allowance, choice & 8,
+		                       (int64_t)(choice & 0xff), now);
+		break;
+	default:
+		(void)budget_success(&account, now);
+	}
+}
+
+/* A word of the region: of the slots in use, or anywhere but in the others. */
 static inline cell64 *drive_word(uint64_t choice)
 {
 	cell64 *words = (cell64 *)shim_region;
 	size_t of_slot = sizeof(struct destination) / sizeof(cell64);
+	size_t before = offsetof(struct region, first.destinations) / sizeof(cell64);
+	size_t behind = offsetof(struct region, admissions) / sizeof(cell64);
+	struct destination *one = choice & 1 ? NULL : drive_slot(choice >> 16);
+	size_t at = choice >> 1;
 
-	if (choice & 1)
-		return &words[(choice >> 1) % (offsetof(struct region, first.destinations) / 8)];
-	for (size_t i = 0; i < REGION_CHUNK; i++) {
-		size_t at = (i + (choice >> 16)) % REGION_CHUNK;
+	if (one)
+		return (cell64 *)one + at % of_slot;
+	at %= before + sizeof(struct region) / sizeof(cell64) - behind;
+	return &words[at < before ? at : behind + at - before];
+}
 
-		if (shim_region->first.keys[at] != 0)
-			return (cell64 *)&shim_region->first.destinations[at] +
-			       (choice >> 1) % of_slot;
-	}
-	return &words[(choice >> 1) % (sizeof(struct region) / sizeof(cell64))];
+/* Words of one slot by which time is told, or a count kept. */
+static inline cell64 *drive_moment(struct destination *one, uint64_t choice)
+{
+	cell64 *const cells[] = {
+		&one->budget.streak,
+		&one->budget.began_at,
+		&one->budget.failed_at,
+		&one->budget.admitted_at,
+		&one->budget.wanted_at,
+		&one->budget.crowd,
+		&one->budget.alone_at,
+		&one->budget.due_at,
+		&one->budget.drawn_at,
+		&one->budget.last_delay,
+		&one->budget.delay_before,
+		&one->budget.not_before,
+		&one->budget.retry_after,
+		&one->budget.ramp.step,
+		&one->budget.ramp.counts,
+		&one->budget.breaker.state,
+		&one->budget.allowance.answered_at,
+		&one->budget.allowance.failed_at,
+		&one->budget.allowance.failed,
+		&one->budget.allowance.usual,
+		&one->budget.allowance.before,
+		&one->kin[choice % REGION_KIN],
+		&one->kin_rows[choice % REGION_KIN_ROWS],
+		&one->failures[choice % REGION_FAILURES],
+		&one->details[choice % REGION_FAILURES],
+		&one->unclaimed,
+		&one->unclaimed_at,
+		&one->starts,
+		&one->deferred_now,
+		&one->spread.counted,
+		&one->spread.usual,
+		&one->spread.began,
+		&one->spread.left,
+		&one->refused_now,
+		&one->parked_now,
+		&one->pause,
+		&one->answer_time,
+		&one->failing_time,
+		&one->last_unmet,
+		&shim_region->refused_in,
+		&shim_region->served[choice & 1],
+		&shim_region->parents[choice % REGION_PARENTS],
+	};
+
+	return cells[(choice >> 16) % (sizeof(cells) / sizeof(*cells))];
 }
 
 static inline int64_t drive_value(uint64_t kind, uint64_t bits)
@@ -218,9 +368,13 @@ static inline int64_t drive_value(uint64_t kind, uint64_t bits)
 	}
 }
 
+/* kind: half of all words are of those by which time is told. */
 static inline void drive_corrupt(uint64_t where, uint64_t kind, uint64_t bits)
 {
-	atomic_store_explicit(drive_word(where), drive_value(kind, bits), memory_order_relaxed);
+	struct destination *one = kind & 0x80 ? drive_slot(where >> 16) : NULL;
+	cell64 *word = one ? drive_moment(one, where ^ bits >> 32) : drive_word(where);
+
+	atomic_store_explicit(word, drive_value(kind, bits), memory_order_relaxed);
 }
 
 /* Goes through all bytes. fd: a stream socket that blocks, and is not connected. */
@@ -230,12 +384,17 @@ static inline void drive_run(const uint8_t *bytes, size_t n, int fd)
 	uint64_t where, kind;
 
 	while (drive.left > 0) {
-		switch (drive_next(&drive, 1) % 4) {
+		switch (drive_next(&drive, 1) % 8) {
 		case 0:
+		case 4:
 			drive_lookup(&drive);
 			break;
 		case 1:
+		case 5:
 			drive_connect(&drive, fd);
+			break;
+		case 6:
+			drive_parts(&drive, fd);
 			break;
 		default:
 			where = drive_next(&drive, 4);
