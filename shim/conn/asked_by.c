@@ -37,19 +37,28 @@ static void look_whether_it_waits(int fd)
 	errno = saved;
 }
 
+/* Not if it is another socket's since it was looked at: the call may have waited for long. */
+static void become(int fd, unsigned int watched, unsigned int bits)
+{
+	uint8_t seen = (uint8_t)watched;
+
+	(void)atomic_compare_exchange_strong(&socket_watch[fd], &seen, (uint8_t)bits);
+}
+
 void asked_by_datagrams(int fd, int count, bool told, int flags)
 {
 	unsigned int watched = socket_watched(fd);
 	bool answers = watched & WATCH_EMPTY, waiting = answers && watched & WATCH_WRITE;
-	struct socket_entry *record = socket_at(fd);
+	struct socket_entry *record;
 	int64_t now;
 
-	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE))
+	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE) || ~watched & OF_SERVICE)
 		return;
 	if (!told) {
-		asked_by_nobody(fd);
+		become(fd, watched, WATCH_OTHER);
 		return;
 	}
+	record = socket_at(fd);
 	if (!answers)
 		look_whether_it_waits(fd);
 	now = demand_datagram_read(fd, are_several(fd, count, flags));
@@ -58,14 +67,15 @@ void asked_by_datagrams(int fd, int count, bool told, int flags)
 		STORE(record->since, now);
 	else if (now - LOAD(record->since) > ANSWERS_WITHIN)
 		answers = false;
-	STORE(socket_watch[fd], answers ? ANSWERS | WATCH_WRITE : ASKED);
+	become(fd, watched, answers ? ANSWERS | WATCH_WRITE : ASKED);
 }
 
 void asked_has_sent(int fd)
 {
-	bool is_first = (socket_watched(fd) & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN;
+	unsigned int watched = socket_watched(fd);
+	bool is_first = (watched & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN;
 
 	if (!is_first)
 		demand_answered(fd);
-	STORE(socket_watch[fd], is_first ? WATCH_OTHER : ANSWERS);
+	become(fd, watched, is_first ? WATCH_OTHER : ANSWERS);
 }

@@ -180,6 +180,25 @@ Test(asked_by, a_stream_that_connects_is_left_alone)
 	cr_expect_eq(socket_watched(FD), WATCH_SERVER | WATCH_READ);
 }
 
+/* The number was given away while its thread waited for a datagram. */
+Test(asked_by, a_number_that_is_another_sockets_by_now_is_left_alone)
+{
+	const unsigned int given[] = { 0, WATCH_STREAM, WATCH_SERVER | WATCH_READ,
+		                       WATCH_READ | WATCH_WRITE | WATCH_END | WATCH_TIMED };
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++) {
+		for (int told = 0; told < 2; told++) {
+			begin();
+			STORE(socket_watch[FD], (uint8_t)given[i]);
+			STORE(socket_at(FD)->traits, TRAIT_HTTP);
+			asked_by_datagrams(FD, 1, told, 0);
+			cr_expect_eq(socket_watched(FD), given[i], "%zu", i);
+			cr_expect_eq(socket_at(FD)->traits, TRAIT_HTTP);
+		}
+	}
+	cr_expect_eq(demand_served(monotonic()), 0);
+}
+
 /* Nothing is mapped for what may be a client. */
 Test(asked_by, takes_no_memory)
 {
