@@ -3,6 +3,7 @@
 #include "pace/defer.h"
 
 #include "budget/budget_wait.h"
+#include "dest/answer_time.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
 #include "sys/cell.h"
@@ -74,9 +75,11 @@ static bool may_be_other(const struct attempt *try)
 	const struct allowance *allowance = &try->account.budget->allowance;
 	int64_t now = try->began, deferred = deferred_in(destination, now);
 
-	/* What fails there are connects, or within TLS, where no request is seen. */
+	/* What fails there are connects, or within TLS, where no request is seen, or comes of a
+	 * peer that speaks first: what is sent then is no first request any more. */
 	if (LOAD(destination->last_unmet) || profile_carries(destination) ||
-	    !allowance_is_answering_mixed(allowance, now) || !is_known(try))
+	    answer_time_converses(destination) || !allowance_is_answering_mixed(allowance, now) ||
+	    !is_known(try))
 		return false;
 	return is_asked(try, deferred) ||
 	       (is_mixed(try) && !is_told_by_number(try) &&

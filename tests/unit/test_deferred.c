@@ -118,25 +118,65 @@ static bool is_put_off(const struct server *server, bool has_data)
 	return deferred;
 }
 
-Test(deferred, a_connect_of_a_thread_that_has_other_work_there_is_put_off)
+enum but {
+	AS_IT_IS,
+	HAS_DATA,
+	MEETS_NOBODY,
+	CARRIES,
+	SPEAKS_FIRST,
+	PASSES,
+	IS_SILENT,
+	IS_BARRED,
+	RETURNS,
+	FAILS_UNKNOWN
+};
+
+/* Of a server of its own, but for one thing. */
+static bool is_put_off_but(enum but but)
 {
 	struct server server = mixed();
 	struct destination *destination = destination_at_port(&server);
 	struct policy *policy = (struct policy *)&config_current()->policies[0];
+	struct allowance *allowance = &destination->budget.allowance;
+	bool put_off;
 
 	cr_assert(profile_is_mixed(destination, thread_id(), -1));
-	cr_expect(is_put_off(&server, false));
-	cr_expect_not(is_put_off(&server, true), "its request is on its way");
-	STORE(destination->last_unmet, 1);
-	cr_expect_not(is_put_off(&server, false), "what fails are connects");
-	STORE(destination->last_unmet, 0);
-	policy->http_deny = HTTP_DENY_PASS;
-	cr_expect_not(is_put_off(&server, false), "no request would be refused");
+	if (but == MEETS_NOBODY)
+		STORE(destination->last_unmet, 1);
+	if (but == CARRIES)
+		profile_carry(destination);
+	if (but == SPEAKS_FIRST)
+		STORE(destination->converses, 1);
+	if (but == PASSES)
+		policy->http_deny = HTTP_DENY_PASS;
+	if (but == IS_SILENT)
+		STORE(allowance->answered_at, monotonic() - 2 * NS_PER_S);
+	if (but == IS_BARRED)
+		STORE(destination->budget.barred, 1);
+	if (but == RETURNS) {
+		ramp_throttled(&destination->budget.ramp, monotonic());
+		ramp_begin(&destination->budget.ramp, true, monotonic());
+	}
+	if (but == FAILS_UNKNOWN)
+		memset((void *)destination->details, 0, sizeof(destination->details));
+	put_off = is_put_off(&server, but == HAS_DATA);
 	policy->http_deny = HTTP_DENY_CLOSE;
-	STORE(destination->budget.allowance.answered_at, monotonic() - 2 * NS_PER_S);
-	memset((void *)&destination->budget.allowance.answers, 0,
-	       sizeof(destination->budget.allowance.answers));
-	cr_expect_not(is_put_off(&server, false), "nothing is answered");
+	return put_off;
+}
+
+Test(deferred, a_connect_of_a_thread_that_has_other_work_there_is_put_off)
+{
+	cr_expect(is_put_off_but(AS_IT_IS));
+	cr_expect_not(is_put_off_but(HAS_DATA), "its request is on its way");
+	cr_expect_not(is_put_off_but(MEETS_NOBODY), "what fails are connects");
+	cr_expect_not(is_put_off_but(CARRIES), "its request is not seen");
+	cr_expect_not(is_put_off_but(SPEAKS_FIRST), "its request comes after an answer");
+	cr_expect_not(is_put_off_but(PASSES), "no request would be refused");
+	cr_expect_not(is_put_off_but(IS_SILENT), "nothing is answered");
+	cr_expect_not(is_put_off_but(IS_BARRED), "nothing is to be tried again");
+	cr_expect_not(is_put_off_but(RETURNS), "it is on its way back");
+	cr_expect_not(is_put_off_but(FAILS_UNKNOWN), "no request would be known again");
+	cr_expect(is_put_off_but(AS_IT_IS));
 }
 
 /* One after the other, each tried three times: after one or two tries comes another. */
