@@ -11,10 +11,12 @@
 
 #include <errno.h>
 
-/* What it was taken for stands: of other work, and of an attempt that is paid for or refused. */
+/* What it was taken for stands: of other work, and of an attempt that is paid for or refused. Where
+ * it is sent anew, as it did not go, it answers no failure a second time. */
 static void settle(struct socket_entry *entry)
 {
 	STORE(entry->claimed_number, 0);
+	STORE(entry->claimed_fingerprint, 0);
 	atomic_fetch_or(&entry->traits, TRAIT_AGAIN);
 }
 
@@ -37,10 +39,10 @@ bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uin
 	if (!socket_believe(fd, entry))
 		goto out;
 	evidence.same = feedback_first(entry, fingerprint);
+	settle(entry);
 	evidence.loop = fingerprint == 0; /* as its connect was judged */
 	if (!trial_of(entry, &try->trial) || !attempt_open_account(try))
 		goto out;
-	settle(entry);
 	if (!evidence.same && !evidence.loop) {
 		budget_first_try(&try->account, try->began);
 		goto out;

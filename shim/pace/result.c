@@ -241,11 +241,10 @@ bool result_unsent(struct attempt *try, int err)
  * a server may close an idle connection at any time. The next connect is then a retry. */
 static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 {
+	struct socket_entry *entry = socket_find(try->fd);
 	int saved = errno;
 
 	if (try->account.policy->http_deny == HTTP_DENY_CLOSE) {
-		struct socket_entry *entry = socket_find(try->fd);
-
 		/* A TLS server answers the end of the stream, and that answer would be answered by
 		 * a reset, which no idle connection meets. */
 		real.shutdown(try->fd, session_carries(try->fd) ? SHUT_RD : SHUT_RDWR);
@@ -256,6 +255,8 @@ static bool refused_request(struct attempt *try, int64_t waited, int64_t now)
 			            ON_CUT);
 		}
 	} else {
+		if (entry && try->deferred) /* what is sent on it next is judged, too */
+			socket_mark(entry, TRAIT_REPLY_FAILED);
 		try->told = ECONNRESET;
 	}
 	return result_refused(try, ECONNRESET, waited, now);

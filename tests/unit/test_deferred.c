@@ -4,6 +4,7 @@
 
 #include "config/current.h"
 #include "conn/deferred.h"
+#include "conn/kept.h"
 #include "dest/demand.h"
 #include "dest/profile.h"
 #include "pace/defer.h"
@@ -88,6 +89,67 @@ Test(deferred, a_repeat_that_may_not_go_ends_its_connection)
 	cr_expect_eq(try.told, 0, "the host is to think that it went");
 	cr_expect_eq(talk.entry->state, SOCKET_CUT);
 	cr_expect_eq(recv(talk.peer, &byte, 1, 0), 0);
+}
+
+/* It is told an error, and the connection stands: what it sends on it next is judged, too. */
+Test(deferred, a_repeat_that_is_reset_is_judged_each_time)
+{
+	struct policy *policy = (struct policy *)&config_current()->policies[0];
+	struct talk talk = put_off();
+	struct attempt try;
+
+	policy->http_deny = HTTP_DENY_RESET;
+	STORE(talk.destination->budget.barred, 1);
+	STORE(talk.destination->budget.streak, 2);
+	fcntl(talk.host, F_SETFL, O_NONBLOCK);
+	for (int i = 0; i < 3; i++) {
+		STORE(talk.destination->budget.admitted_at, monotonic());
+		STORE(talk.destination->budget.wanted_at, monotonic());
+		cr_assert(deferred_waits(talk.entry), "try %d", i);
+		cr_assert(deferred_begin(&try, talk.host, talk.entry, FAILED, 0), "try %d", i);
+		cr_expect_str_eq(try.rule->name, "same-request");
+		cr_expect_not(pace(&try));
+		cr_expect_eq(try.told, ECONNRESET);
+	}
+}
+
+/* A signal came before a byte of it went. */
+Test(deferred, a_repeat_that_did_not_go_stays_paid)
+{
+	struct talk talk = put_off();
+	const uint32_t paid = TRAIT_RETRY | TRAIT_PAID;
+	struct attempt try;
+
+	socket_mark(talk.entry, TRAIT_HTTP);
+	cr_assert(deferred_begin(&try, talk.host, talk.entry, FAILED, 0));
+	try.paid = true;
+	attempt_start_request(&try);
+	for (int i = 0; i < 2; i++) {
+		cr_assert_eq(traffic_begin(talk.host, FAILED), TRAFFIC_BEGUN);
+		cr_expect_eq(LOAD(talk.entry->traits) & paid, paid, "time %d", i);
+		errno = EINTR;
+		traffic_sent(talk.host, -1, 0, TRAFFIC_BEGUN);
+		cr_assert_eq(talk.entry->state, SOCKET_OPEN);
+	}
+	cr_expect_eq(mistaken(), 0);
+	cr_expect_not(failures_are_known(talk.destination));
+}
+
+/* Its policy has been switched off meanwhile. */
+Test(deferred, what_it_is_is_learned_once)
+{
+	struct policy *policy = (struct policy *)&config_current()->policies[0];
+	struct talk talk = put_off();
+	const char *rule;
+	int64_t known;
+
+	socket_mark(talk.entry, TRAIT_CLAIMED_COUNTED);
+	policy->mode = MODE_OFF;
+	cr_expect_not(is_paced(&talk, FAILED, &rule));
+	known = LOAD(talk.destination->profile);
+	cr_expect_neq(known, 0);
+	traffic_sent(talk.host, 1, 0, FAILED);
+	cr_expect_eq(LOAD(talk.destination->profile), known);
 }
 
 /* An event loop with work that is answered beside a request that fails. */
