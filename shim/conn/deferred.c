@@ -3,6 +3,7 @@
 #include "conn/deferred.h"
 
 #include "conn/feedback.h"
+#include "conn/flight.h"
 #include "region/counters.h"
 #include "region/state.h"
 #include "sys/cell.h"
@@ -18,6 +19,15 @@ static void settle(struct socket_entry *entry)
 	STORE(entry->claimed_number, 0);
 	STORE(entry->claimed_fingerprint, 0);
 	atomic_fetch_or(&entry->traits, TRAIT_AGAIN);
+}
+
+/* It goes as a first try does, from now on. */
+static void goes(struct attempt *try, struct socket_entry *entry)
+{
+	try->trial.retry = false;
+	budget_first_try(&try->account, try->began);
+	STORE(entry->began, try->began);
+	socket_mark(entry, flight_traits(try));
 }
 
 bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uint32_t fingerprint,
@@ -44,7 +54,7 @@ bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uin
 	if (!trial_of(entry, &try->trial) || !attempt_open_account(try))
 		goto out;
 	if (!evidence.same && !evidence.loop) {
-		budget_first_try(&try->account, try->began);
+		goes(try, entry);
 		goto out;
 	}
 	try->cookie = LOAD(entry->cookie);

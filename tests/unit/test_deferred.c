@@ -152,6 +152,22 @@ Test(deferred, what_it_is_is_learned_once)
 	cr_expect_eq(LOAD(talk.destination->profile), known);
 }
 
+/* Other work counts as any first try does while it is in flight, and no longer. */
+Test(deferred, other_work_is_in_flight_until_it_is_answered)
+{
+	struct policy *policy = (struct policy *)&config_current()->policies[0];
+	struct talk talk = put_off();
+	const struct slices *requests = &talk.destination->budget.requests;
+	const char *rule;
+
+	policy->strategy = STRATEGY_CONCURRENCY;
+	policy->plain = false;
+	cr_expect_not(is_paced(&talk, OTHER, &rule));
+	cr_expect_eq(slices_covering(requests, policy->window, monotonic()), 1);
+	socket_move(talk.host, talk.entry, SOCKET_OPEN, ON_REPLY);
+	cr_expect_eq(slices_covering(requests, policy->window, monotonic()), 0);
+}
+
 /* An event loop with work that is answered beside a request that fails. */
 static struct server mixed(void)
 {
