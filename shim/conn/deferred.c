@@ -45,8 +45,10 @@ bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uin
 		.no_wait = flags & MSG_DONTWAIT,
 		.claimed = feedback_claimed(entry),
 	};
-	atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_REPLY_FAILED);
-	if (!socket_believe(fd, entry))
+	/* Of threads that send on it at once one has it judged. */
+	if (!(atomic_fetch_and(&entry->traits, (uint32_t)~TRAIT_REPLY_FAILED) &
+	      TRAIT_REPLY_FAILED) ||
+	    !socket_believe(fd, entry))
 		goto out;
 	evidence.same = feedback_first(entry, fingerprint);
 	settle(entry);

@@ -72,6 +72,22 @@ Test(deferred, what_nobody_can_say_is_what_its_connect_was)
 	cr_expect_str_eq(rule, "loop");
 }
 
+/* Two threads send on it at once, and both have found it waiting. */
+Test(deferred, who_comes_second_finds_it_judged)
+{
+	struct talk talk = put_off();
+	struct attempt try;
+	const char *rule;
+	int64_t known;
+
+	socket_mark(talk.entry, TRAIT_CLAIMED_COUNTED);
+	cr_expect(is_paced(&talk, FAILED, &rule));
+	known = LOAD(talk.destination->profile);
+	cr_expect_not(deferred_begin(&try, talk.host, talk.entry, 0, 0));
+	cr_expect_not(deferred_begin(&try, talk.host, talk.entry, OTHER, 0));
+	cr_expect_eq(LOAD(talk.destination->profile), known);
+}
+
 /* A refused one is ended, and what is sent on it goes nowhere. */
 Test(deferred, a_repeat_that_may_not_go_ends_its_connection)
 {
