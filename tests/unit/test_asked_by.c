@@ -5,6 +5,7 @@
 #include "conn/asked_by.h"
 #include "conn/traffic.h"
 #include "dest/demand.h"
+#include "dest/tries.h"
 
 #include <fcntl.h>
 
@@ -154,8 +155,63 @@ Test(asked_by, one_that_need_not_wait_serves_many)
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends), 0);
 	cr_assert_eq(dup2(ends[0], FD), FD);
 	begin();
+	thread_facts.serves_many = thread_facts.owes = false;
 	datagram_comes();
 	cr_expect(demand_serves_many());
+}
+
+static void one_comes_on(int fd)
+{
+	asked_by_datagrams(fd, 1, true, 0);
+}
+
+Test(asked_by, whoever_has_two_services_serves_many)
+{
+	begin();
+	socket_created(FD + 1, WATCH_OTHER | WATCH_SERVER);
+	one_comes_on(FD + 1);
+	asked_has_sent(FD + 1);
+	datagram_comes();
+	cr_expect(demand_serves_many());
+	datagram_goes();
+	datagram_comes();
+	thread_facts.serves_many = false;
+	asked_has_sent(FD + 1);
+	datagram_comes();
+	cr_expect(demand_serves_many(), "what goes elsewhere is no answer to it");
+}
+
+Test(asked_by, whoever_had_another_service_serves_one)
+{
+	begin();
+	socket_created(FD + 1, WATCH_OTHER | WATCH_SERVER);
+	one_comes_on(FD + 1);
+	socket_forget(FD + 1);
+	datagram_comes();
+	cr_expect_not(demand_serves_many());
+}
+
+/* A thread for each datagram often connects before it has read anything. */
+Test(asked_by, a_thread_that_is_started_for_it_has_new_work)
+{
+	int64_t failed_at = monotonic();
+
+	begin();
+	usleep(1000);
+	datagram_comes();
+	thread_facts.asked_at = 0;
+	cr_expect_not(demand_is_new(++slot, failed_at));
+	thread_facts.worked_off = 0;
+	cr_expect(demand_is_new(++slot, failed_at));
+}
+
+Test(asked_by, who_is_asked_has_done_something_else)
+{
+	begin();
+	tries_failed(3, monotonic());
+	cr_assert(thread_facts.stuck);
+	datagram_comes();
+	cr_expect_not(thread_facts.stuck);
 }
 
 /* Eight threads read one socket, and each answers before it reads again. */

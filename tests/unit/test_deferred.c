@@ -197,7 +197,28 @@ static struct server mixed(void)
 	return server;
 }
 
-static bool is_put_off(const struct server *server, bool has_data)
+enum but {
+	AS_IT_IS,
+	HAS_DATA,
+	IS_REQUEST,
+	IS_DATAGRAM,
+	IS_OF_LINEAGE,
+	IS_OVER_RATE,
+	MEETS_NOBODY,
+	CARRIES,
+	SPEAKS_FIRST,
+	PASSES,
+	IS_SILENT,
+	IS_BARRED,
+	IS_OPEN,
+	RETURNS,
+	FAILS_UNKNOWN,
+	COMES_SECOND,
+	TRIED_OFTEN,
+	MIXED_LONG_AGO
+};
+
+static bool is_put_off(const struct server *server, enum but but)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	struct attempt try;
@@ -205,25 +226,18 @@ static bool is_put_off(const struct server *server, bool has_data)
 
 	cr_assert(attempt_begin_connect(&try, fd, (struct sockaddr *)&server->address,
 	                                sizeof(server->address)));
-	try.has_data = has_data;
+	try.has_data = but == HAS_DATA;
+	try.is_request = but == IS_REQUEST;
+	try.is_datagram = but == IS_DATAGRAM;
+	try.lineage = but == IS_OF_LINEAGE;
+	try.over_rate = but == IS_OVER_RATE;
+	if (but == COMES_SECOND || but == TRIED_OFTEN)
+		try.claimed.number = but == TRIED_OFTEN ? 8 : 3;
 	deferred = defer(&try);
 	attempt_unanswered(&try, false, monotonic());
 	host_close(fd);
 	return deferred;
 }
-
-enum but {
-	AS_IT_IS,
-	HAS_DATA,
-	MEETS_NOBODY,
-	CARRIES,
-	SPEAKS_FIRST,
-	PASSES,
-	IS_SILENT,
-	IS_BARRED,
-	RETURNS,
-	FAILS_UNKNOWN
-};
 
 /* Of a server of its own, but for one thing. */
 static bool is_put_off_but(enum but but)
@@ -253,8 +267,20 @@ static bool is_put_off_but(enum but but)
 	}
 	if (but == FAILS_UNKNOWN)
 		memset((void *)destination->details, 0, sizeof(destination->details));
-	put_off = is_put_off(&server, but == HAS_DATA);
+	if (but == IS_OPEN) {
+		policy->breaker.on = true;
+		policy->breaker.open = 3600 * NS_PER_S;
+		STORE(destination->budget.breaker.state, (monotonic() + 3600 * NS_PER_S) << 2 | 1);
+	}
+	if (but == COMES_SECOND || but == TRIED_OFTEN)
+		STORE(destination->deferred_now, second_count(monotonic() / NS_PER_S, 1));
+	if (but == MIXED_LONG_AGO) {
+		memset((void *)destination->mixed, 0, sizeof(destination->mixed));
+		profile_mixed(destination, thread_id(), monotonic() - ALLOWANCE_WINDOW - NS_PER_S);
+	}
+	put_off = is_put_off(&server, but);
 	policy->http_deny = HTTP_DENY_CLOSE;
+	policy->breaker.on = false;
 	return put_off;
 }
 
@@ -262,14 +288,22 @@ Test(deferred, a_connect_of_a_thread_that_has_other_work_there_is_put_off)
 {
 	cr_expect(is_put_off_but(AS_IT_IS));
 	cr_expect_not(is_put_off_but(HAS_DATA), "its request is on its way");
+	cr_expect_not(is_put_off_but(IS_REQUEST), "it is judged now");
+	cr_expect_not(is_put_off_but(IS_DATAGRAM), "it is its request");
+	cr_expect_not(is_put_off_but(IS_OF_LINEAGE), "its process was started for it");
+	cr_expect_not(is_put_off_but(IS_OVER_RATE), "the rate bounds connects");
 	cr_expect_not(is_put_off_but(MEETS_NOBODY), "what fails are connects");
 	cr_expect_not(is_put_off_but(CARRIES), "its request is not seen");
 	cr_expect_not(is_put_off_but(SPEAKS_FIRST), "its request comes after an answer");
 	cr_expect_not(is_put_off_but(PASSES), "no request would be refused");
 	cr_expect_not(is_put_off_but(IS_SILENT), "nothing is answered");
 	cr_expect_not(is_put_off_but(IS_BARRED), "nothing is to be tried again");
+	cr_expect_not(is_put_off_but(IS_OPEN), "nothing is to go at all");
 	cr_expect_not(is_put_off_but(RETURNS), "it is on its way back");
 	cr_expect_not(is_put_off_but(FAILS_UNKNOWN), "no request would be known again");
+	cr_expect(is_put_off_but(COMES_SECOND));
+	cr_expect_not(is_put_off_but(TRIED_OFTEN), "one goes for ten answers");
+	cr_expect_not(is_put_off_but(MIXED_LONG_AGO), "it has no other work any more");
 	cr_expect(is_put_off_but(AS_IT_IS));
 }
 
@@ -284,12 +318,12 @@ Test(deferred, a_number_of_tries_after_which_the_program_tries_again_tells)
 	}
 	cr_assert(profile_is_mixed(destination_at_port(&server), thread_id(), -1));
 	work_through(&server, 6, 7, 2);
-	cr_expect_not(is_put_off(&server, false));
+	cr_expect_not(is_put_off(&server, AS_IT_IS));
 	/* More than was asked for, and within what is answered. */
 	STORE(destination_at_port(&server)->deferred_now, second_count(monotonic() / NS_PER_S, 7));
 	work_through(&server, 7, 8, 2);
 	thread_mine()->serves_many = true;
-	cr_expect(is_put_off(&server, false), "it may be for another of those that it serves");
+	cr_expect(is_put_off(&server, AS_IT_IS), "it may be for another of those that it serves");
 	thread_mine()->serves_many = false;
 }
 
@@ -300,7 +334,7 @@ static bool loop_is_put_off(const struct server *server)
 
 	fails(server, "get job_0\r\n");
 	memset((void *)destination->mixed, 0, sizeof(destination->mixed));
-	return is_put_off(server, false);
+	return is_put_off(server, AS_IT_IS);
 }
 
 /* Without other work there, and stuck: it is refused at its connect. */
@@ -323,4 +357,23 @@ Test(deferred, a_loop_that_was_asked_for_something_is_put_off_once)
 	for (int i = 0; i < 4; i++)
 		put_off += loop_is_put_off(&server);
 	cr_expect_eq(put_off, 1, "%d", put_off);
+	demand_request_read(server.fd, false);
+	for (int i = 0; i < 4; i++)
+		put_off += loop_is_put_off(&server);
+	cr_expect_eq(put_off, 2, "and once for what it is asked next: %d", put_off);
+}
+
+/* An event loop, in which each may be for another of its clients. */
+Test(deferred, no_more_are_put_off_than_were_asked_for)
+{
+	struct server server = mixed();
+	int put_off = 0;
+
+	thread_mine()->serves_many = true;
+	for (int i = 0; i < 3; i++)
+		demand_request_read(server.fd, false);
+	for (int i = 0; i < 20; i++)
+		put_off += loop_is_put_off(&server);
+	/* Twice as many where a second ends meanwhile. */
+	cr_expect(put_off >= 3 && put_off <= 6, "%d", put_off);
 }
