@@ -56,8 +56,10 @@ enum {
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_CLAIMED_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
-	TRAIT_REPLY_FAILED = 0x20000,   /* the last one was a failure: the next request may retry */
-	TRAIT_AGAIN = 0x40000, /* the next request has been judged to be a retry, and paced */
+	/* The last one was a failure, or nothing was asked yet and its connect went although it
+	 * might not (conn/deferred.h): the next request may be a retry. */
+	TRAIT_REPLY_FAILED = 0x20000,
+	TRAIT_AGAIN = 0x40000, /* the next request has been judged, and, if it is a retry, paced */
 	TRAIT_REPLY_TIMEOUT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =
 	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */

@@ -64,8 +64,8 @@ static inline bool traffic_is_plain(int fd, uint32_t fingerprint)
 	       !(LOAD(socket_at(fd)->traits) & (TRAIT_HTTP | TRAIT_REPLY_FAILED | TRAIT_CARRIER));
 }
 
-/* True if it may be one that failed before, on a kept connection: then it is to be begun as an
- * attempt. */
+/* True if it may be one that failed before, on a kept connection or a deferred one: then it is to
+ * be begun as an attempt. */
 static inline bool traffic_may_retry(int fd, uint32_t fingerprint)
 {
 	return fingerprint || LOAD(socket_at(fd)->traits) & TRAIT_REPLY_FAILED;

@@ -5,6 +5,7 @@
 
 #include "track_fixture.h"
 
+#include "conn/feedback.h"
 #include "conn/settle.h"
 #include "pace/pace.h"
 

@@ -116,13 +116,16 @@ Test(asked_by, who_answers_no_more_has_none_after_a_while)
 
 Test(asked_by, replies_are_not)
 {
+	const struct sockaddr_in peer = { .sin_family = AF_INET, .sin_port = htons(9) };
+	struct attempt try;
+
 	begin();
 	datagram_goes();
 	cr_expect_eq(socket_watched(FD), WATCH_OTHER, "its calls cost what they did");
 	for (int i = 0; i < 3; i++)
 		cr_expect_not(is_demand(datagram_comes));
 	begin();
-	asked_connects(FD);
+	cr_expect_not(attempt_begin_connect(&try, FD, (struct sockaddr *)&peer, sizeof(peer)));
 	cr_expect_eq(socket_watched(FD), WATCH_OTHER);
 	cr_expect_not(is_demand(datagram_comes));
 }

@@ -219,6 +219,20 @@ Test(budget_wait, who_follows_upon_another_need_not_say_that_he_asked)
 	cr_expect_eq(LOAD(world.budget.wanted_at), asked);
 }
 
+/* Where the floor earns a thousand tokens a second, who comes once in a ms is rare. */
+Test(budget_wait, who_comes_as_seldom_as_a_quick_floor_earns_is_not_overlooked)
+{
+	int64_t now = START_OF_TIME + SECONDS(1);
+
+	shut();
+	world.policy.probe = SECONDS(3600);
+	world.policy.bucket.floor = TOKENS(1000);
+	budget_verdict(account, 100000, now);
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(budget_verdict(account, 100000, now += NS_PER_MS / 20 * 19),
+		             ADMITTED_PROBE);
+}
+
 Test(budget_wait, before_the_servers_own_moment_nothing_goes)
 {
 	shut();

@@ -89,7 +89,7 @@ Test(deferred, who_comes_second_finds_it_judged)
 }
 
 /* A refused one is ended, and what is sent on it goes nowhere. */
-Test(deferred, a_repeat_that_may_not_go_ends_its_connection)
+static void is_ended(enum socket_state state)
 {
 	struct talk talk = put_off();
 	struct attempt try;
@@ -100,11 +100,22 @@ Test(deferred, a_repeat_that_may_not_go_ends_its_connection)
 	STORE(talk.destination->budget.admitted_at, monotonic());
 	STORE(talk.destination->budget.wanted_at, monotonic());
 	fcntl(talk.host, F_SETFL, O_NONBLOCK);
+	STORE(talk.entry->state, state);
 	cr_assert(deferred_begin(&try, talk.host, talk.entry, FAILED, 0));
 	cr_expect_not(pace(&try));
 	cr_expect_eq(try.told, 0, "the host is to think that it went");
 	cr_expect_eq(talk.entry->state, SOCKET_CUT);
 	cr_expect_eq(recv(talk.peer, &byte, 1, 0), 0);
+}
+
+Test(deferred, a_repeat_that_may_not_go_ends_its_connection)
+{
+	is_ended(SOCKET_OPEN);
+}
+
+Test(deferred, so_it_does_where_nobody_has_told_that_it_is_connected)
+{
+	is_ended(SOCKET_CONNECTING);
 }
 
 /* It is told an error, and the connection stands: what it sends on it next is judged, too. */
@@ -127,6 +138,24 @@ Test(deferred, a_repeat_that_is_reset_is_judged_each_time)
 		cr_expect_not(pace(&try));
 		cr_expect_eq(try.told, ECONNRESET);
 	}
+}
+
+/* What it is has been said: another failure of that request is another's to answer. */
+Test(deferred, its_exchange_answers_no_other_failure)
+{
+	struct talk talk = put_off();
+	struct unanswered claimed, failure = {
+		.owner = thread_id(), .at = monotonic(), .number = 1, .fingerprint = FAILED
+	};
+	struct attempt try;
+
+	socket_mark(talk.entry, TRAIT_HTTP);
+	cr_assert(deferred_begin(&try, talk.host, talk.entry, FAILED, 0));
+	attempt_start_request(&try);
+	failures_add(talk.destination, &failure);
+	cr_assert_eq(traffic_begin(talk.host, FAILED), TRAFFIC_BEGUN);
+	cr_expect(failures_claim_request(talk.destination, FAILED, thread_id(), 3600 * NS_PER_S,
+	                                 monotonic(), &claimed));
 }
 
 /* A signal came before a byte of it went. */
@@ -234,6 +263,8 @@ static bool is_put_off(const struct server *server, enum but but)
 	if (but == COMES_SECOND || but == TRIED_OFTEN)
 		try.claimed.number = but == TRIED_OFTEN ? 8 : 3;
 	deferred = defer(&try);
+	attempt_start(&try);
+	cr_expect_eq(deferred_waits(try.entry), deferred);
 	attempt_unanswered(&try, false, monotonic());
 	host_close(fd);
 	return deferred;

@@ -229,6 +229,24 @@ Test(failures, that_had_no_place_looks_for_one_nearby_alone)
 	cr_expect_eq(place_of(3), 3 * 8 + 7);
 }
 
+/* One that was passed over is kept for its request. */
+Test(failures, that_had_no_place_takes_that_of_none)
+{
+	const struct unanswered passed = {
+		.owner = getppid(), .at = NOW, .number = 1, .fingerprint = 5, .passed = true
+	};
+	struct unanswered unplaced = { .owner = 3, .at = NOW, .seat = FAILURE_UNPLACED };
+
+	for (int i = 0; i < REGION_FAILURES; i++)
+		failures_add(&destination, &passed);
+	failures_add(&destination, &unplaced);
+	cr_expect_eq(place_of(3), -1);
+	cr_expect_eq(destination.unclaimed, 1);
+	unplaced.seat = 0;
+	failures_add(&destination, &unplaced);
+	cr_expect_neq(place_of(3), -1, "a new one takes that of the oldest");
+}
+
 static void *answer_all(void *count)
 {
 	struct unanswered claimed;

@@ -324,6 +324,66 @@ Test(feedback, of_a_farm_two_that_have_gone_leave_two)
 	cr_expect_eq(retries(), before, "nothing is left");
 }
 
+/* What the first try of a worker that has just been forked is taken for. */
+static const char *rule_of_newcomer(const struct server *server)
+{
+	pid_t worker = fork();
+	int status;
+
+	if (worker == 0) {
+		struct attempt try;
+
+		if (!attempt_begin_connect(&try, socket(AF_INET, SOCK_STREAM, 0),
+		                           (struct sockaddr *)&server->address,
+		                           sizeof(server->address)))
+			_exit(255);
+		_exit((int)(try.rule - rules));
+	}
+	cr_assert_eq(waitpid(worker, &status, 0), worker);
+	cr_assert_neq(WEXITSTATUS(status), 255);
+	return rules[WEXITSTATUS(status)].name;
+}
+
+/* By the command of a worker nobody can tell, but by what was left to it; unless the destination
+ * answers nobody, or they come back from an outage. */
+Test(feedback, of_a_farm_a_newcomer_is_known_by_what_was_left_to_it)
+{
+	struct server server = serve_after_failure();
+	struct destination *destination = destination_at_port(&server);
+	struct budget *budget = &destination->budget;
+
+	lineage_setup(false);
+	by_worker(fails, &server, "get job_1\r\n");
+	cr_expect_str_eq(rule_of_newcomer(&server), "same-command");
+	cr_expect_str_eq(rule_of_newcomer(&server), "other-command", "it was left to one");
+	ramp_throttled(&budget->ramp, monotonic());
+	ramp_begin(&budget->ramp, true, monotonic());
+	cr_expect_str_eq(rule_of_newcomer(&server), "lineage", "on the way back");
+	STORE(budget->ramp.step, 0);
+	cr_expect_str_eq(rule_of_newcomer(&server), "other-command");
+	STORE(budget->allowance.answered_at, monotonic() - 2 * ALLOWANCE_WINDOW);
+	cr_expect_str_eq(rule_of_newcomer(&server), "lineage", "nothing is answered");
+}
+
+/* Of a destination where requests are known to fail another request is other work, although nobody
+ * knows which one its connect was taken to answer. */
+Test(feedback, beside_requests_that_fail_another_is_other_work)
+{
+	struct talk talk = talk_start();
+	const struct unanswered failure = {
+		.owner = thread_id(), .at = monotonic(), .number = 1, .fingerprint = 77
+	};
+
+	for (int known = 0; known < 2; known++) {
+		if (known)
+			failures_add(talk.destination, &failure);
+		socket_mark(talk.entry, TRAIT_RETRY);
+		STORE(talk.entry->claimed_number, 1);
+		cr_expect_not(feedback_first(talk.entry, 78));
+		cr_expect_eq(profile_is_mixed(talk.destination, thread_id(), -1), known);
+	}
+}
+
 /* What a TLS client sends first is different each time, and says nothing. */
 Test(feedback, nothing_is_learned_from_tls)
 {

@@ -71,6 +71,27 @@ Test(feedback, one_that_was_refused_mends_a_corrupted_time_of_the_last_failure)
 	}
 }
 
+/* Where many are refused side by side each has its place, or all would look for another. */
+Test(feedback, one_that_was_refused_stands_where_it_stood)
+{
+	struct server server = serve(8);
+	const struct unanswered failure = {
+		.owner = thread_id(), .at = monotonic(), .number = 1, .seat = 6
+	};
+	struct destination *destination;
+
+	fails(&server, "get one\r\n");
+	destination = destination_at_port(&server);
+	memset((void *)destination->failures, 0, sizeof(destination->failures));
+	failures_add(destination, &failure);
+	cr_assert_neq(LOAD(destination->failures[5]), 0);
+	for (int i = 0; i < 3; i++) {
+		is_told(&server, false, 1);
+		cr_expect_neq(LOAD(destination->failures[5]), 0, "time %d", i);
+		cr_expect_eq(LOAD(destination->failures[0]), 0, "time %d", i);
+	}
+}
+
 /* One that was refused at once goes on when it would have: a pause of the program's, and a known
  * one tells other work, which comes sooner. */
 Test(feedback, a_pause_is_learned_from_what_was_refused_at_once)

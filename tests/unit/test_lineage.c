@@ -348,6 +348,27 @@ Test(lineage, spins_in_each_of_thirty_loops)
 	}
 }
 
+/* Nobody is parked for so long: the word was corrupted, and is written anew. */
+Test(lineage, that_is_told_in_the_far_future_is_told_now, .init = start)
+{
+	static const int64_t ahead[] = { MS(9000), MS(12000), MS(1000000) };
+
+	for (size_t i = 0; i < sizeof(ahead) / sizeof(*ahead); i++) {
+		int64_t told;
+
+		start();
+		be(1, 100, 50, 40, 0);
+		lineage_failed(&here, 0, NOW + ahead[i]);
+		lineage_failed(&here, 0, NOW);
+		told = i == 0 ? NOW + ahead[i] : NOW;
+		for (int j = 0; j < REGION_PARENTS; j++)
+			cr_expect(world.parents[j] == 0 ||
+			          (uint32_t)LOAD(world.parents[j]) == time_of(told));
+		for (int j = 0; j < REGION_KIN; j++)
+			cr_expect(here.kin[j] == 0 || (uint32_t)LOAD(here.kin[j]) == time_of(told));
+	}
+}
+
 /* The try of a row that goes and fails belongs to it, and so does the wait of one that is held. */
 Test(lineage, tells_its_row_what_became_of_a_try, .init = start)
 {

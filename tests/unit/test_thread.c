@@ -24,3 +24,18 @@ Test(thread, of_the_first_process_is_told_from_those_of_its_children)
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(WEXITSTATUS(status), 8);
 }
+
+/* What it was asked for was its parent's work. */
+Test(thread, owes_nothing_in_a_child)
+{
+	int status;
+	pid_t child;
+
+	thread_mine()->owes = thread_mine()->put_off = thread_mine()->serves_many = true;
+	child = fork();
+	if (child == 0)
+		_exit(thread_mine()->owes | thread_mine()->put_off << 1 |
+		      thread_mine()->serves_many << 2);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect_eq(WEXITSTATUS(status), 0);
+}
