@@ -18,7 +18,7 @@
 #define OF_SERVICE (WATCH_OTHER | WATCH_SERVER)
 #define UNKNOWN    (OF_SERVICE | WATCH_READ | WATCH_WRITE)
 #define ASKED      (OF_SERVICE | WATCH_WRITE)
-#define ANSWERS    (OF_SERVICE | WATCH_EMPTY | WATCH_READ)
+#define ANSWERS    (UNKNOWN | WATCH_EMPTY)
 
 /* Nobody can say which of several requests the thread is at. */
 static bool are_several(int fd, int count, int flags)
@@ -48,9 +48,9 @@ static void become(int fd, unsigned int watched, unsigned int bits)
 void asked_by_datagrams(int fd, int count, bool told, int flags)
 {
 	unsigned int watched = socket_watched(fd);
-	bool answers = watched & WATCH_EMPTY, waiting = answers && watched & WATCH_WRITE;
+	bool answers = watched & WATCH_EMPTY;
 	struct socket_entry *record;
-	int64_t now;
+	int64_t now, since;
 
 	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE) || ~watched & OF_SERVICE)
 		return;
@@ -63,19 +63,25 @@ void asked_by_datagrams(int fd, int count, bool told, int flags)
 		look_whether_it_waits(fd);
 	now = demand_datagram_read(fd, are_several(fd, count, flags));
 	tries_heard(TRIES_NOWHERE);
-	if (!waiting)
+	since = answers ? LOAD(record->since) : 0;
+	if (since == 0)
 		STORE(record->since, now);
-	else if (now - LOAD(record->since) > ANSWERS_WITHIN)
-		answers = false;
-	become(fd, watched, answers ? ANSWERS | WATCH_WRITE : ASKED);
+	if (!answers || (since > 0 && now - since > ANSWERS_WITHIN))
+		become(fd, watched, ASKED);
 }
 
 void asked_has_sent(int fd)
 {
 	unsigned int watched = socket_watched(fd);
-	bool is_first = (watched & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN;
 
-	if (!is_first)
-		demand_answered(fd);
-	become(fd, watched, is_first ? WATCH_OTHER : ANSWERS);
+	if (~watched & OF_SERVICE)
+		return;
+	if ((watched & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN) {
+		become(fd, watched, WATCH_OTHER);
+		return;
+	}
+	demand_answered(fd);
+	STORE(socket_at(fd)->since, 0);
+	if (watched != ANSWERS)
+		become(fd, watched, ANSWERS);
 }

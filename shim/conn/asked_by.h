@@ -12,9 +12,10 @@
  * In bits of socket_watch[], beside OTHER and SERVER:
  *   READ | WRITE          nothing has come or gone yet
  *   WRITE                 asked, and has not answered (of late)
- *   EMPTY | READ          has answered all
- *   EMPTY | READ | WRITE  has answered before, and is asked again
- * Of the record of the number, which is no entry, `since` and TRAIT_NOWAIT are in use. A client
+ *   EMPTY | READ | WRITE  answers
+ * Of the record of the number, which is no entry, TRAIT_NOWAIT is in use, and `since`: when the
+ * first came that nothing has followed, 0 if something has. Who reads one socket with others is
+ * asked one at a time all the same, as long as he answers before he reads again. A client
  * makes no system call more, nor does who only listens, but for one at the first datagram. All
  * functions: thread-safe, async-signal-safe.
  */

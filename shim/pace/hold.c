@@ -43,9 +43,12 @@ static bool is_waited_for(int64_t now)
 {
 	int fd = demand_last_served();
 	unsigned int watched = fd < 0 ? 0 : socket_watched(fd);
+	const struct thread_facts *mine = thread_mine();
 
-	return watched & WATCH_SERVER && watched & WATCH_WRITE &&
-	       now - thread_mine()->asked_at < HOLD_WAITS_FOR;
+	/* A socket of datagrams others may answer on as well. */
+	return watched & WATCH_SERVER &&
+	       (watched & WATCH_OTHER ? mine->owes : watched & WATCH_WRITE) &&
+	       now - mine->asked_at < HOLD_WAITS_FOR;
 }
 
 int64_t hold_most(const struct attempt *try, bool rages, int64_t now)

@@ -6,6 +6,7 @@
 #include "conn/traffic.h"
 #include "dest/demand.h"
 #include "dest/tries.h"
+#include "pace/hold.h"
 
 #include <fcntl.h>
 
@@ -217,19 +218,66 @@ Test(asked_by, who_is_asked_has_done_something_else)
 	cr_expect_not(thread_facts.stuck);
 }
 
+static void *one_comes_and_goes(void *unused)
+{
+	(void)unused;
+	datagram_comes();
+	datagram_goes();
+	return NULL;
+}
+
+static void another_thread_is_asked_and_answers(void)
+{
+	pthread_t other;
+
+	cr_assert_eq(pthread_create(&other, NULL, one_comes_and_goes, NULL), 0);
+	cr_assert_eq(pthread_join(other, NULL), 0);
+}
+
 /* Eight threads read one socket, and each answers before it reads again. */
 Test(asked_by, who_answers_first_serves_one_at_a_time)
 {
 	begin();
 	datagram_comes();
 	datagram_goes();
-	datagram_comes();
-	STORE(socket_watch[FD],
-	      socket_watched(FD) & ~(unsigned int)WATCH_WRITE);    /* so does another */
-	STORE(socket_watch[FD], socket_watched(FD) | WATCH_WRITE); /* who is asked again */
-	datagram_goes();
+	for (int i = 0; i < 3; i++) {
+		datagram_comes();
+		another_thread_is_asked_and_answers();
+		datagram_goes();
+	}
 	datagram_comes();
 	cr_expect_not(demand_serves_many());
+	another_thread_is_asked_and_answers();
+	datagram_comes();
+	cr_expect(demand_serves_many(), "of its own it has answered none");
+}
+
+/* How long a call of this thread may be slowed down, which does nothing but try: at most, for on a
+ * busy machine it may seem to sleep. */
+static int64_t is_slowed_down(struct destination *destination)
+{
+	const struct attempt try = { .fd = FD + 2, .trial.destination = destination };
+	int64_t most = 0;
+
+	for (int i = 0; i < 2 * THREAD_ROW; i++)
+		most = greater(most, hold_most(&try, false, monotonic()));
+	return most;
+}
+
+/* Others may have been answered on the same socket since. */
+Test(asked_by, who_waits_for_an_answer_waits_no_longer_than_a_failure_takes)
+{
+	struct destination destination = { .failing_time = 7 };
+
+	begin();
+	datagram_comes();
+	datagram_goes();
+	cr_expect_eq(is_slowed_down(&destination), INT64_MAX, "nobody waits");
+	datagram_comes();
+	another_thread_is_asked_and_answers();
+	cr_expect_eq(is_slowed_down(&destination), 7);
+	datagram_goes();
+	cr_expect_eq(is_slowed_down(&destination), INT64_MAX);
 }
 
 Test(asked_by, a_stream_that_connects_is_left_alone)
@@ -277,6 +325,8 @@ Test(asked_by, another_number_of_it_knows_as_much)
 	begin();
 	datagram_comes();
 	datagram_goes();
+	datagram_comes();
+	cr_assert_neq(socket_at(FD)->since, 0);
 	STORE(socket_at(FD)->traits, TRAIT_NOWAIT);
 	socket_duplicated(FD, FD + 1);
 	cr_expect_eq(socket_watched(FD + 1), socket_watched(FD));
