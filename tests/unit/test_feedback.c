@@ -365,6 +365,22 @@ Test(feedback, of_a_farm_a_newcomer_is_known_by_what_was_left_to_it)
 	cr_expect_str_eq(rule_of_newcomer(&server), "lineage", "nothing is answered");
 }
 
+/* A process that a shell starts is no worker: its own command says what it does. */
+Test(feedback, of_a_shell_loop_a_newcomer_is_known_by_its_command)
+{
+	struct server server = serve_after_failure();
+	struct attempt try;
+
+	lineage_setup(false);
+	by_worker(fails, &server, "get job_1\r\n");
+	cr_assert_str_eq(rule_of_newcomer(&server), "same-command"); /* to which it was left */
+	cr_assert(attempt_begin_connect(&try, socket(AF_INET, SOCK_STREAM, 0),
+	                                (struct sockaddr *)&server.address,
+	                                sizeof(server.address)));
+	cr_assert_eq(try.claimed.number, 0);
+	cr_expect_str_eq(try.rule->name, "same-command");
+}
+
 /* Of a destination where requests are known to fail another request is other work, although nobody
  * knows which one its connect was taken to answer. */
 Test(feedback, beside_requests_that_fail_another_is_other_work)
