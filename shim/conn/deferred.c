@@ -55,7 +55,7 @@ bool deferred_begin(struct attempt *try, int fd, struct socket_entry *entry, uin
 	evidence.loop = fingerprint == 0; /* as its connect was judged */
 	if (!trial_of(entry, &try->trial) || !attempt_open_account(try))
 		goto out;
-	if (!evidence.same && !evidence.loop) {
+	if ((!evidence.same && !evidence.loop) || budget_is_quiet(&try->account, try->began)) {
 		goes(try, entry);
 		goto out;
 	}

@@ -72,6 +72,17 @@ Test(deferred, what_nobody_can_say_is_what_its_connect_was)
 	cr_expect_str_eq(rule, "loop");
 }
 
+/* A pool may open one in bad times, and use it in good ones. */
+Test(deferred, what_is_sent_once_all_is_well_is_first_work)
+{
+	struct talk talk = put_off();
+	const char *rule;
+
+	STORE(talk.destination->budget.failed_at,
+	      monotonic() - config_current()->policies[0].horizon - NS_PER_S);
+	cr_expect_not(is_paced(&talk, 0, &rule), "%s", rule);
+}
+
 /* Two threads send on it at once, and both have found it waiting. */
 Test(deferred, who_comes_second_finds_it_judged)
 {
