@@ -68,6 +68,14 @@ static bool has_few_tries(const struct attempt *try)
 	return demand_serves_many() || try->claimed.number <= FEW_TRIES;
 }
 
+/* The server has said when the request that failed may come again, and of others nothing. Who tries
+ * that one for ever is stopped at its connects after a few. */
+static bool is_of_a_server_that_says_when(const struct attempt *try)
+{
+	return budget_retry_after_wait(&try->account, try->began) > 0 && try->claimed.number > 0 &&
+	       try->claimed.number <= FEW_TRIES;
+}
+
 static bool may_be_other(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
@@ -75,8 +83,11 @@ static bool may_be_other(const struct attempt *try)
 	int64_t now = try->began, deferred = deferred_in(destination, now);
 
 	/* What fails there are connects, or within TLS, where no request is seen. */
-	if (LOAD(destination->last_unmet) || profile_carries(destination) ||
-	    !allowance_is_answering_mixed(allowance, now) || !is_known(try))
+	if (LOAD(destination->last_unmet) || profile_carries(destination) || !is_known(try))
+		return false;
+	if (is_of_a_server_that_says_when(try))
+		return true;
+	if (!allowance_is_answering_mixed(allowance, now))
 		return false;
 	return is_asked(try, deferred) ||
 	       (is_mixed(try) && !is_told_by_number(try) &&

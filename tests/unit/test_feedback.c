@@ -362,8 +362,11 @@ Test(feedback, a_request_on_a_kept_connection_is_known)
 
 Test(feedback, nothing_is_looked_at_while_all_is_well)
 {
-	struct talk talk = talk_start();
+	struct server server = serve(8);
+	struct talk talk;
 
+	works(&server, "get ready\r\n");
+	talk = talk_to(&server);
 	cr_expect_eq(traffic_look(talk.host, "get one\r\n", 9), 0);
 }
 
