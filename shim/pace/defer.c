@@ -12,6 +12,9 @@
 /* Tries of one request from which on it seems to be made for ever. */
 #define FEW_TRIES 3
 
+/* Of one to which the server has said when: most programs give up before. */
+#define FEW_PUT_OFF 5
+
 /* A lost count among threads does no harm. */
 static void count_deferred(struct destination *destination, int64_t now)
 {
@@ -73,7 +76,7 @@ static bool has_few_tries(const struct attempt *try)
 static bool is_of_a_server_that_says_when(const struct attempt *try)
 {
 	return budget_retry_after_wait(&try->account, try->began) > 0 && try->claimed.number > 0 &&
-	       try->claimed.number <= FEW_TRIES;
+	       try->claimed.number <= FEW_PUT_OFF;
 }
 
 static bool may_be_other(const struct attempt *try)
