@@ -107,18 +107,20 @@ uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n)
 {
 	struct iovec part = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
 
-	return feedback_look_parts(entry, &part, 1);
+	return is_asked_for(entry) ? pieces_look(entry, &part, 1) : 0;
 }
 
 uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
-	return is_asked_for(entry) ? pieces_look(entry, parts, count) : 0;
+	return is_asked_for(entry) && memory_is_there(parts, count * sizeof(*parts))
+	           ? pieces_look(entry, parts, count)
+	           : 0;
 }
 
 uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message)
 {
 	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
-	           ? pieces_look(entry, message->msg_iov, message->msg_iovlen)
+	           ? feedback_look_parts(entry, message->msg_iov, message->msg_iovlen)
 	           : 0;
 }
 
