@@ -241,6 +241,7 @@ void attempt_start(struct attempt *try)
 		STORE(entry->fingerprint, 0);
 		STORE(entry->number, 1);
 		STORE(entry->claimed_number, 0);
+		STORE(entry->claimed_fingerprint, 0);
 		traits = TRAIT_COUNTED;
 	} else {
 		traits = start_slowly(try, entry);

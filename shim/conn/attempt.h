@@ -23,7 +23,9 @@ struct attempt {
 	socklen_t len;
 	int fd;          /* -1: a lookup */
 	int saved_errno; /* what errno was when the program called */
-	int64_t began;   /* ns */
+	bool is_unix;
+	bool fresh;    /* nothing was known of its number */
+	int64_t began; /* ns */
 	struct trial trial;
 	const struct rule *rule;    /* that said what it is */
 	struct socket_entry *entry; /* once the real connect is about to be made; NULL: none */
@@ -37,29 +39,27 @@ struct attempt {
 	/* Refused: the errno, or EAI_ code, that the program is told; 0: throttled by us, or the
 	 * connection of a request was ended under it. */
 	int told;
-	bool paid;         /* a retry, with tokens */
-	uint8_t purse;     /* whose: attempt_purse() */
-	bool permit;       /* of a half-open breaker */
-	bool repeats;      /* the very datagram, or question, that is unanswered */
-	bool unclear;      /* a retry that goes free within the allowance */
-	bool stuck;        /* its thread failed there last, and has done nothing else */
-	bool asked;        /* within what its thread is asked for: that is its allowance */
-	bool lineage;      /* a repeat of what another process did: the first of its own */
-	bool over_rate;    /* refused by the policy's rate alone */
-	bool demanded;     /* somebody had asked the program for something (dest/demand.h) */
-	bool may_be_other; /* than the request that a server put off (judging_may_be_other()) */
-	bool unjudged;     /* no attempt: it asks how the last connect went, or cannot be judged */
-	bool is_unix;
-	bool is_datagram;
-	bool is_request; /* on a kept connection, or a deferred one */
-	bool deferred;   /* its request is judged, and not its connect (pace/defer.h) */
-	bool has_data;   /* a send that connects */
-	bool parked;     /* refused, and the program is told later */
-	bool passes;     /* goes whatever is decided, because the file says so */
-	bool timed;      /* a connect_timeout is on its socket */
-	bool no_wait;    /* a lookup or a send that must not block, whatever the socket does */
-	bool fresh;      /* nothing was known of its number */
-	bool quick;      /* nothing has failed there lately, and its policy is plain */
+	uint8_t purse;         /* whose tokens have paid for it: attempt_purse() */
+	bool paid : 1;         /* a retry, with tokens */
+	bool permit : 1;       /* of a half-open breaker */
+	bool repeats : 1;      /* the very datagram, or question, that is unanswered */
+	bool unclear : 1;      /* a retry that goes free within the allowance */
+	bool stuck : 1;        /* its thread failed there last, and has done nothing else */
+	bool asked : 1;        /* within what its thread is asked for: that is its allowance */
+	bool lineage : 1;      /* a repeat of what another process did: the first of its own */
+	bool over_rate : 1;    /* refused by the policy's rate alone */
+	bool demanded : 1;     /* somebody had asked the program for something (dest/demand.h) */
+	bool may_be_other : 1; /* than the request that a server put off (judging_may_be_other()) */
+	bool unjudged : 1; /* no attempt: it asks how the last connect went, or cannot be judged */
+	bool is_datagram : 1;
+	bool is_request : 1; /* on a kept connection, or a deferred one */
+	bool deferred : 1;   /* its request is judged, and not its connect (pace/defer.h) */
+	bool has_data : 1;   /* a send that connects */
+	bool parked : 1;     /* refused, and the program is told later */
+	bool passes : 1;     /* goes whatever is decided, because the file says so */
+	bool timed : 1;      /* a connect_timeout is on its socket */
+	bool no_wait : 1;    /* a lookup or a send that must not block, whatever the socket does */
+	bool quick : 1;      /* nothing has failed there lately, and its policy is plain */
 };
 
 /* A lookup of DNS records of one type, not of a program's addresses. */

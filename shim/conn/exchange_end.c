@@ -5,6 +5,7 @@
 #include "config/current.h"
 #include "conn/connection_end.h"
 #include "conn/flight.h"
+#include "conn/feedback.h"
 #include "conn/http_reply.h"
 #include "conn/idle_end.h"
 #include "conn/loss.h"
@@ -94,6 +95,8 @@ static void rejected(int fd, struct socket_entry *entry, enum socket_state state
 
 	if (!socket_believe(fd, entry) || !trial_of(entry, &trial))
 		return;
+	if (reply->later > 0)
+		feedback_put_off(entry);
 	if (LOAD(entry->traits) & TRAIT_TIMED_OUT) /* which has been counted */
 		failure = FAILURE_NONE;
 	/* Before it moves, and other numbers of the socket with it. */

@@ -76,6 +76,13 @@ static void pay_back(struct socket_entry *entry, struct destination *destination
 	budget_refund(&account, cost, source);
 }
 
+/* No request has been answered there, and none has failed. */
+static bool is_first_of_all(const struct destination *destination)
+{
+	return LOAD(destination->budget.failed_at) == 0 &&
+	       LOAD(destination->tally.answered[0]) == 0;
+}
+
 /* True if a request on this connection would tell something. */
 static bool is_asked_for(const struct socket_entry *entry)
 {
@@ -91,7 +98,7 @@ static bool is_asked_for(const struct socket_entry *entry)
 		return false;
 	failed_at = LOAD(trial.destination->budget.failed_at);
 	if (failed_at == 0)
-		return false;
+		return is_first_of_all(trial.destination);
 	destination_account(trial.destination, config_current(), &account);
 	return failed_at >= monotonic() - account.policy->horizon;
 }
@@ -100,18 +107,20 @@ uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n)
 {
 	struct iovec part = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
 
-	return feedback_look_parts(entry, &part, 1);
+	return is_asked_for(entry) ? pieces_look(entry, &part, 1) : 0;
 }
 
 uint32_t feedback_look_parts(struct socket_entry *entry, const struct iovec *parts, size_t count)
 {
-	return is_asked_for(entry) ? pieces_look(entry, parts, count) : 0;
+	return is_asked_for(entry) && memory_is_there(parts, count * sizeof(*parts))
+	           ? pieces_look(entry, parts, count)
+	           : 0;
 }
 
 uint32_t feedback_look_message(struct socket_entry *entry, const struct msghdr *message)
 {
 	return is_asked_for(entry) && memory_is_there(message, sizeof(*message))
-	           ? pieces_look(entry, message->msg_iov, message->msg_iovlen)
+	           ? feedback_look_parts(entry, message->msg_iov, message->msg_iovlen)
 	           : 0;
 }
 
@@ -143,6 +152,10 @@ bool feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 
 	if (fingerprint == 0 || !trial_of(entry, &trial))
 		return false;
+	if (is_first_of_all(trial.destination)) {
+		STORE(entry->claimed_fingerprint, fingerprint);
+		return false;
+	}
 	STORE(entry->fingerprint, fingerprint);
 	same = claimed.number && claimed.fingerprint == fingerprint;
 	if (traits & TRAIT_DEMANDED && claimed.fingerprint)
@@ -178,6 +191,15 @@ bool feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	failures_add(trial.destination, &claimed);
 	pay_back(entry, trial.destination);
 	return false;
+}
+
+void feedback_put_off(struct socket_entry *entry)
+{
+	struct trial trial;
+
+	if (trial_of(entry, &trial) && is_first_of_all(trial.destination) &&
+	    LOAD(entry->claimed_number) == 0)
+		STORE(entry->fingerprint, LOAD(entry->claimed_fingerprint));
 }
 
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint)

@@ -15,9 +15,9 @@
 #include <sys/uio.h>
 
 /* The fingerprint of a request of which the program is about to send this on a connection, all or
- * the last of it; 0 unless its destination has failed lately: while all is well nothing is looked
- * at. data: n bytes, looked at only if they are there. Before the call, for afterwards another
- * thread may have had the reply, and freed them. */
+ * the last of it; 0 unless its destination has failed lately, or has never answered: while all is
+ * well nothing is looked at. data: n bytes, looked at only if they are there. Before the call, for
+ * afterwards another thread may have had the reply, and freed them. */
 uint32_t feedback_look(struct socket_entry *entry, const void *data, size_t n);
 
 /* The same of what is written in parts. */
@@ -31,6 +31,10 @@ struct unanswered feedback_claimed(const struct socket_entry *entry);
 /* The first request of a connection goes out. fingerprint: as looked at before. True: it is one
  * that has failed. */
 bool feedback_first(struct socket_entry *entry, uint32_t fingerprint);
+
+/* A reply says when its request may come again. Of the first of all, which else is left unknown
+ * (from it alone would be learned how the program tries), it is then known which that is. */
+void feedback_put_off(struct socket_entry *entry);
 
 /* Another request on a kept connection did: it is nobody's retry. */
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint);

@@ -16,7 +16,7 @@ enum fingerprint_place {
 	PLACE_BODY,    /* in a body of known length, or in a chunk of one that is not */
 	PLACE_SIZE,    /* in the line before a chunk */
 	PLACE_TRAILER, /* in a line behind the last chunk */
-	PLACE_END,     /* it is whole; what follows in the same write was asked with it */
+	PLACE_END,     /* it is whole; what follows in the same write is another one */
 	PLACE_NOTHING, /* it tells nothing */
 };
 
@@ -243,9 +243,9 @@ void fingerprint_read(struct fingerprint_reader *reader, const void *data, size_
 		reader->place = PLACE_NOTHING;
 	else
 		reader->seen += (uint32_t)n;
-	while (i < n && reader->place != PLACE_NOTHING) {
-		if (reader->place == PLACE_RAW || reader->place == PLACE_BODY ||
-		    reader->place == PLACE_END)
+	/* Behind the end comes another one, before this one is answered. */
+	while (i < n && reader->place != PLACE_NOTHING && reader->place != PLACE_END) {
+		if (reader->place == PLACE_RAW || reader->place == PLACE_BODY)
 			i += take_bytes(reader, bytes + i, n - i);
 		else
 			take(reader, bytes[i++]);

@@ -13,6 +13,9 @@
 /* Tries of one request from which on it seems to be made for ever. */
 #define FEW_TRIES 3
 
+/* Of one to which the server has said when: most programs give up before. */
+#define FEW_PUT_OFF 5
+
 /* A lost count among threads does no harm. */
 static void count_deferred(struct destination *destination, int64_t now)
 {
@@ -69,6 +72,14 @@ static bool has_few_tries(const struct attempt *try)
 	return demand_serves_many() || try->claimed.number <= FEW_TRIES;
 }
 
+/* The server has said when the request that failed may come again, and of others nothing. Who tries
+ * that one for ever is stopped at its connects after a few. */
+static bool is_of_a_server_that_says_when(const struct attempt *try)
+{
+	return budget_retry_after_wait(&try->account, try->began) > 0 && try->claimed.number > 0 &&
+	       try->claimed.number <= FEW_PUT_OFF;
+}
+
 static bool may_be_other(const struct attempt *try)
 {
 	const struct destination *destination = try->trial.destination;
@@ -78,8 +89,11 @@ static bool may_be_other(const struct attempt *try)
 	/* What fails there are connects, or within TLS, where no request is seen, or comes of a
 	 * peer that speaks first: what is sent then is no first request any more. */
 	if (LOAD(destination->last_unmet) || profile_carries(destination) ||
-	    answer_time_converses(destination) || !allowance_is_answering_mixed(allowance, now) ||
-	    !is_known(try))
+	    answer_time_converses(destination) || !is_known(try))
+		return false;
+	if (is_of_a_server_that_says_when(try))
+		return true;
+	if (!allowance_is_answering_mixed(allowance, now))
 		return false;
 	return is_asked(try, deferred) ||
 	       (is_mixed(try) && !is_told_by_number(try) &&

@@ -15,6 +15,11 @@ static bool can_be_read(const char *at)
 	return syscall(SYS_rt_sigprocmask, -1, at, NULL, sizeof(uint64_t)) == 0 || errno != EFAULT;
 }
 
+static bool are_in_one_page(const char *one, const char *other)
+{
+	return (uintptr_t)one / MEMORY_MOST == (uintptr_t)other / MEMORY_MOST;
+}
+
 bool memory_is_there(const void *at, size_t n)
 {
 	const char *bytes = at;
@@ -23,8 +28,10 @@ bool memory_is_there(const void *at, size_t n)
 
 	if (n > MEMORY_MOST)
 		n = MEMORY_MOST;
-	there = n > 0 && can_be_read(bytes) &&
-	        (n <= sizeof(uint64_t) || can_be_read(bytes + n - sizeof(uint64_t)));
+	/* Of NULL the kernel reads nothing, and says nothing. */
+	there = n > 0 && memory_may_be_there(at) && can_be_read(bytes) &&
+	        (n <= sizeof(uint64_t) || are_in_one_page(bytes, bytes + n - 1) ||
+	         can_be_read(bytes + n - sizeof(uint64_t)));
 	errno = saved;
 	return there;
 }

@@ -276,6 +276,7 @@ static bool is_put_off(const struct server *server, enum but but)
 	deferred = defer(&try);
 	attempt_start(&try);
 	cr_expect_eq(deferred_waits(try.entry), deferred);
+	socket_forget(fd); /* it is not made */
 	attempt_unanswered(&try, false, monotonic());
 	host_close(fd);
 	return deferred;
@@ -367,6 +368,44 @@ Test(deferred, a_number_of_tries_after_which_the_program_tries_again_tells)
 	thread_mine()->serves_many = true;
 	cr_expect(is_put_off(&server, AS_IT_IS), "it may be for another of those that it serves");
 	thread_mine()->serves_many = false;
+}
+
+/* The first of all requests, to which the server says when it may come again. */
+static struct server put_off_at_first(void)
+{
+	static const char later[] =
+	    "HTTP/1.1 429 Later\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n";
+	struct server server = serve(8);
+	struct talk talk = talk_to(&server);
+
+	cr_assert(host_send(talk.host, "GET /one HTTP/1.1\r\nHost: a\r\n\r\n") > 0);
+	peer_hears(&talk);
+	peer_says(&talk, later);
+	cr_assert_eq(host_recv(talk.host, sizeof(later), 0), (ssize_t)sizeof(later) - 1);
+	host_close(talk.host);
+	return server;
+}
+
+Test(deferred, where_a_server_has_only_said_when_a_few_are_put_off)
+{
+	struct server server = put_off_at_first();
+	int put_off = 0;
+
+	cr_assert(failures_are_known(destination_at_port(&server)));
+	for (int i = 0; i < 10; i++)
+		put_off += is_put_off(&server, AS_IT_IS);
+	cr_expect_eq(put_off, 5, "%d", put_off);
+}
+
+Test(deferred, where_a_server_has_said_nothing_and_answered_nothing_none_is_put_off)
+{
+	struct server server = serve(8);
+
+	fails(&server, "get one\r\n");
+	fails(&server, "get two\r\n");
+	cr_assert(failures_are_known(destination_at_port(&server)));
+	for (int i = 0; i < 3; i++)
+		cr_expect_not(is_put_off(&server, AS_IT_IS));
 }
 
 /* Of a thread that has no other work there, and has just failed again. */

@@ -390,6 +390,7 @@ Test(feedback, beside_requests_that_fail_another_is_other_work)
 		.owner = thread_id(), .at = monotonic(), .number = 1, .fingerprint = 77
 	};
 
+	STORE(talk.destination->budget.failed_at, monotonic());
 	for (int known = 0; known < 2; known++) {
 		if (known)
 			failures_add(talk.destination, &failure);
@@ -438,8 +439,11 @@ Test(feedback, a_request_on_a_kept_connection_is_known)
 
 Test(feedback, nothing_is_looked_at_while_all_is_well)
 {
-	struct talk talk = talk_start();
+	struct server server = serve(8);
+	struct talk talk;
 
+	works(&server, "get ready\r\n");
+	talk = talk_to(&server);
 	cr_expect_eq(traffic_look(talk.host, "get one\r\n", 9), 0);
 }
 
