@@ -211,15 +211,28 @@ static bool choose_tables(struct command *command, const char *name)
 			command->tables |= 1U << i;
 			return true;
 		}
+	fprintf(stderr,
+	        "retrybudget: logs: --by takes destination, program, site or hour, not '%s'\n",
+	        name);
 	return false;
+}
+
+static bool set_since(struct command *command, const char *text)
+{
+	command->has_since = log_moment(text, time(NULL), &command->since);
+	if (!command->has_since)
+		fprintf(stderr,
+		        "retrybudget: logs: --since takes a time such as 2h, today, 12:30 or "
+		        "'2026-11-23 12:30', not '%s'\n",
+		        text);
+	return command->has_since;
 }
 
 static bool set_option(struct command *command, int letter)
 {
 	switch (letter) {
 	case 's':
-		command->has_since = true;
-		return log_moment(optarg, time(NULL), &command->since);
+		return set_since(command, optarg);
 	case 'b':
 		return choose_tables(command, optarg);
 	case 'f':
