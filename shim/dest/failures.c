@@ -60,13 +60,14 @@ static bool put(struct destination *destination, int place, int64_t before,
 void failures_add(struct destination *destination, const struct unanswered *failure)
 {
 	bool unplaced = failure->seat == FAILURE_UNPLACED;
-	unsigned int first = unplaced            ? (unsigned int)failure->owner * REGION_LINE_CELLS
-	                     : failure->seat > 0 ? failure->seat - 1U
-	                                         : 0;
-	unsigned int most = unplaced ? REGION_LINE_CELLS : REGION_FAILURES;
+	unsigned int first = failure->seat > 0 ? failure->seat - 1U : 0, most = REGION_FAILURES;
 	int64_t before = 0;
 	int least;
 
+	if (unplaced) {
+		first = (unsigned int)failure->owner * REGION_LINE_CELLS;
+		most = REGION_LINE_CELLS;
+	}
 	for (unsigned int i = 0; i < most; i++) {
 		int place = (int)((first + i) % REGION_FAILURES);
 
