@@ -313,6 +313,10 @@ int cmd_logs(int argc, char **argv)
 		    "retrybudget: logs: left out for want of a time, which --since needs: %" PRId64
 		    " of the records\n",
 		    command.untimed);
+	if (command.journal && !command.follow && command.sums.records == 0)
+		fputs("retrybudget: logs: the journal has none; records go where [log] says, and "
+		      "those that nobody takes 'retrybudget stat PID' counts as lost\n",
+		      stderr);
 	if (!command.follow && !print(&command))
 		command.failed = true;
 	log_files_free(&command.files);
