@@ -253,7 +253,7 @@ check-deploy: all daemon ## the shipped files; the packages, built twice, in a f
 	@tests/deploy/debian $(B)/deb $(B)/base.tar
 
 deb: ## build Debian packages in build/deb
-	@scripts/install-deps deploy
+	@scripts/install-deps deb
 	@scripts/build-deb $(B)/deb
 
 check-fleet: all daemon $(FLEET) ## a fleet's budget in Redis: the ledger, agents, faults

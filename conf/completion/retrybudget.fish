@@ -19,7 +19,7 @@ complete -c retrybudget -n __fish_use_subcommand -a show -d 'print the settings 
 complete -c retrybudget -n __fish_use_subcommand -a rules -d 'print what makes an attempt new, a repeat or unclear'
 complete -c retrybudget -n __fish_use_subcommand -a simulate -d 'play clients, servers and outages under a policy, or a trace'
 complete -c retrybudget -n __fish_use_subcommand -a calc -d 'work out what retries add to a load, on paper'
-complete -c retrybudget -n __fish_use_subcommand -a inspect -d 'tell whether the shim will reach a program'
+complete -c retrybudget -n __fish_use_subcommand -a inspect -d 'tell whether the library will reach a program'
 complete -c retrybudget -n __fish_use_subcommand -a stat -d 'print what the library has counted in running processes'
 complete -c retrybudget -n __fish_use_subcommand -a top -d 'show it live, sorted by any column'
 complete -c retrybudget -n __fish_use_subcommand -a logs -d 'sum up what was logged, and tell what is wrong with each loop'

@@ -22,7 +22,6 @@
 #define DEFAULT_PORT    9465
 #define DEFAULT_MOST    1000
 #define DEFAULT_ROUND   10 /* s */
-#define DEFAULT_CONFIG  "/etc/retrybudget.ini"
 
 static const char usage[] =
     "usage: retrybudgetd [--listen ADDRESS:PORT] [--textfile DIR] [--interval SECONDS]\n"
@@ -48,7 +47,7 @@ struct options {
 	const char *textfile;
 	double interval;
 	long most;
-	const char *config, *host;
+	const char *config, *host; /* NULL: the usual ones */
 	bool once;
 };
 
@@ -268,8 +267,7 @@ int main(int argc, char **argv)
 	struct options options = { .address = DEFAULT_ADDRESS,
 		                   .port = DEFAULT_PORT,
 		                   .interval = DEFAULT_ROUND,
-		                   .most = DEFAULT_MOST,
-		                   .config = DEFAULT_CONFIG };
+		                   .most = DEFAULT_MOST };
 	static struct daemon_state state;
 	int status = parse(argc, argv, &options);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* retrybudget_1_restore, called behind a sync, and in calm by nobody. */
+/* A rule that the server told is compared with what the host knows, and a change recorded; where
+ * the server has lost one, retrybudget_1_restore follows the answer to a sync. */
 #include "agent/fleet_restore.h"
 
 #include "agent/fleet_label.h"

@@ -16,7 +16,8 @@
 /* The stack is our own here, unlike in the shim. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
-#define LIFE_BITS 52 /* a double holds it */
+#define LIFE_BITS      52 /* a double holds it */
+#define DEFAULT_CONFIG "/etc/retrybudget.ini"
 
 /* The server that keeps a label's ledger is of that label: its retries would be lent by itself. */
 static bool is_itself(const struct fleet_label *label)
@@ -80,7 +81,10 @@ static void name_host(struct fleet *fleet, const char *host)
 static void complain(void *arg, const char *file, int line, const char *message)
 {
 	(void)arg;
-	fprintf(stderr, "retrybudgetd: %s:%d: %s\n", file, line, message);
+	if (line == 0) /* of the whole file */
+		fprintf(stderr, "retrybudgetd: %s: %s\n", file, message);
+	else
+		fprintf(stderr, "retrybudgetd: %s:%d: %s\n", file, line, message);
 }
 
 static bool start_links(struct fleet *fleet)
@@ -106,7 +110,7 @@ bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file,
 
 	*is_wanted = false;
 	*fleet = (struct fleet) { .base = base };
-	if (config_read(&fleet->config, file, true, complain, NULL) < 0)
+	if (config_read(&fleet->config, file ? file : DEFAULT_CONFIG, !file, complain, NULL) < 0)
 		return true;
 	if (getentropy(&fleet->random, sizeof(fleet->random)) < 0)
 		fleet->random = (uint64_t)fleet_now() ^ (uint64_t)getpid() << 32;

@@ -6,8 +6,9 @@
 
 #include "agent/fleet.h"
 
-/* Begins, as the file's [fleet] says. host: how the ledgers know this machine, NULL: by its name
- * and number. False, with a message: it cannot. *is_wanted: there is a server and a label. */
+/* Begins, as the file's [fleet] says; NULL: the usual file, if there is one. host: how the ledgers
+ * know this machine, NULL: by its name and number. False, with a message: it cannot. *is_wanted:
+ * there is a server and a label. */
 bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
                  bool *is_wanted);
 

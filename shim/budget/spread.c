@@ -34,7 +34,7 @@ static int64_t count_loss(struct spread *spread, int64_t now)
 	do {
 		if (second_of(word) == second + 1)
 			second++; /* by somebody who read the clock later and was here sooner */
-		next = second_count_in(word, second);
+		next = second_count_add(word, second);
 	} while (!atomic_compare_exchange_weak(&spread->counted, &word, next));
 	if (second_of(word) != second)
 		STORE(spread->usual,

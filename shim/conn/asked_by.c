@@ -52,7 +52,7 @@ void asked_by_datagrams(int fd, int count, bool told, int flags)
 	struct socket_entry *record;
 	int64_t now, since;
 
-	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE) || ~watched & OF_SERVICE)
+	if (count < 1 || flags & (MSG_PEEK | MSG_ERRQUEUE) || !socket_may_be_asked(watched))
 		return;
 	if (!told) {
 		become(fd, watched, WATCH_OTHER);
@@ -74,7 +74,7 @@ void asked_has_sent(int fd)
 {
 	unsigned int watched = socket_watched(fd);
 
-	if (~watched & OF_SERVICE)
+	if (!socket_may_be_asked(watched))
 		return;
 	if ((watched & (UNKNOWN | WATCH_EMPTY)) == UNKNOWN) {
 		become(fd, watched, WATCH_OTHER);

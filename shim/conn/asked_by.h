@@ -40,7 +40,7 @@ void asked_has_sent(int fd);
 /* The program connects what is no stream: whoever has one peer asks him. */
 static inline void asked_connects(int fd)
 {
-	if (!(~socket_watched(fd) & (WATCH_OTHER | WATCH_SERVER)))
+	if (socket_may_be_asked(socket_watched(fd)))
 		asked_by_nobody(fd);
 }
 

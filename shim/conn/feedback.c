@@ -32,8 +32,8 @@ static void is_again(struct socket_entry *entry, struct destination *destination
 	if (failure->counted && !failure->held &&
 	    !(failure->refused && LOAD(entry->traits) & TRAIT_PASSED))
 		profile_paused(destination, LOAD(entry->began) - failure->at);
-	/* By what a newcomer takes up of one that has gone nobody answers for those who are there.
-	 */
+	/* A newcomer that takes up what one that has gone left does not show that those who are
+	 * there answer for each other. */
 	if (failure->owner != FAILURE_ANYONE &&
 	    !(another && lineage_is_worker() && failures_is_left(failure)))
 		profile_answered(destination, another);

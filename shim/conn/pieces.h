@@ -14,8 +14,8 @@
 #include <sys/uio.h>
 
 /* The fingerprint of a request of which this is about to be sent, the first of it or (TRAIT_PARTIAL
- * and SOCKET_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. Of parts that
- * are not there, unlike the array of them, nothing is read. */
+ * and SOCKET_ASKED) more; 0: there is none, or with TRAIT_PARTIAL none yet. The array of parts has
+ * to be there; of parts that are not, nothing is read. */
 uint32_t pieces_look(struct socket_entry *entry, const struct iovec *parts, size_t count);
 
 /* The send of a piece of a request with TRAIT_PARTIAL returned `result`. Where that is less than

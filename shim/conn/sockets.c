@@ -250,7 +250,7 @@ void socket_closed(int fd, struct socket_entry *entry)
  * are clients, and those cost no system call: it has to be there. */
 static bool finds_room(int fd, unsigned int bits)
 {
-	return ~bits & (WATCH_OTHER | WATCH_SERVER) ? socket_make_room(fd) : socket_has_room(fd);
+	return socket_may_be_asked(bits) ? socket_has_room(fd) : socket_make_room(fd);
 }
 
 /* Of a number that has an entry, or gets what goes with one. */
@@ -264,7 +264,7 @@ static __attribute__((noinline)) unsigned int make_over(int fd, unsigned int bit
 		bits &= ~(unsigned int)(WATCH_SERVER | WATCH_DATAGRAM);
 	if (bits & WATCH_SERVER)
 		bits |= WATCH_READ;
-	if (bits & WATCH_DATAGRAM || !(~bits & (WATCH_OTHER | WATCH_SERVER))) {
+	if (bits & WATCH_DATAGRAM || socket_may_be_asked(bits)) {
 		bits |= WATCH_READ | WATCH_WRITE;
 		STORE(socket_at(fd)->traits, 0);
 	}
@@ -305,7 +305,7 @@ void socket_duplicated(int fd, int to)
 			reach(to);
 			if (socket_has_room(to))
 				STORE(socket_at(to)->common, 0);
-			if (!(~bits & (WATCH_OTHER | WATCH_SERVER)))
+			if (socket_may_be_asked(bits))
 				copy_record(fd, to);
 			STORE(socket_watch[to], (uint8_t)bits);
 		}

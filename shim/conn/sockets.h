@@ -56,10 +56,10 @@ enum {
 	TRAIT_PUTS_OFF = 0x4000,        /* we took TCP_FASTOPEN_CONNECT off the socket */
 	TRAIT_CLAIMED_HELD = 0x8000,    /* the failure that it answers was made by us */
 	TRAIT_HTTP = 0x10000,           /* replies are read for their HTTP/1 status */
-	/* The last one was a failure, or nothing was asked yet and its connect went although it
-	 * might not (conn/deferred.h): the next request may be a retry. */
+	/* The last reply was a failure: the next request may retry. Before any has come: the
+	 * connection's first request is judged in the place of its connect (conn/deferred.h). */
 	TRAIT_REPLY_FAILED = 0x20000,
-	TRAIT_AGAIN = 0x40000, /* the next request has been judged, and, if it is a retry, paced */
+	TRAIT_AGAIN = 0x40000,         /* the request that goes out next has been judged */
 	TRAIT_REPLY_TIMEOUT = 0x80000, /* its policy has a reply_timeout */
 	TRAIT_BOUNDED =
 	    0x100000, /* an option of ours bounds its connect (conn/connect_timeout.h) */
@@ -137,6 +137,12 @@ static inline unsigned int socket_watched(int fd)
 	if ((unsigned int)fd >= SOCKETS)
 		return 0;
 	return LOAD(socket_watch[fd]);
+}
+
+/* UDP of which nobody knows yet whether it is asked by datagrams, or which is (conn/asked_by.h). */
+static inline bool socket_may_be_asked(unsigned int watched)
+{
+	return (watched & (WATCH_OTHER | WATCH_SERVER)) == (WATCH_OTHER | WATCH_SERVER);
 }
 
 /* The entry of a number that has room for one. */

@@ -11,7 +11,8 @@
 
 #define LASTING 10 /* seconds after a refusal for which work that all have done is counted */
 
-/* ns, a connection or a datagram, by any thread of this process, or its parent before */
+/* ns, when any thread of this process, or of its parent before, last accepted a connection or read
+ * a datagram that asks */
 static cell64 accepted_at;
 static _Atomic(int32_t) accepted_in; /* the process that did */
 static cell64 served[2]; /* requests, of odd seconds and of even ones (sys/second_count.h) */
@@ -22,7 +23,7 @@ static struct thread_facts *note_demand(void)
 
 	mine->asked_at = monotonic();
 	mine->worked_off &= THREAD_TRIED;
-	mine->put_off = false;
+	mine->deferred = false;
 	return mine;
 }
 
@@ -45,7 +46,7 @@ void demand_count_in(cell64 cells[2], int64_t now)
 	int64_t second = now / NS_PER_S;
 	cell64 *cell = &cells[second & 1];
 
-	STORE(*cell, second_count_in(LOAD(*cell), second));
+	STORE(*cell, second_count_add(LOAD(*cell), second));
 }
 
 int64_t demand_most_of(const cell64 cells[2], int64_t now)

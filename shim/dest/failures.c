@@ -14,8 +14,6 @@
  * in a share each asked of 56 for each try, and the machine did nothing else. */
 #define ASKS 4
 
-#define LINE_CELLS (REGION_LINE / sizeof(cell64))
-
 #define START_SHIFT 10 /* about a us */
 
 static struct unanswered look(struct destination *destination, int place, int64_t word, int64_t now)
@@ -62,13 +60,14 @@ static bool put(struct destination *destination, int place, int64_t before,
 void failures_add(struct destination *destination, const struct unanswered *failure)
 {
 	bool unplaced = failure->seat == FAILURE_UNPLACED;
-	unsigned int first = unplaced            ? (unsigned int)failure->owner * LINE_CELLS
-	                     : failure->seat > 0 ? failure->seat - 1U
-	                                         : 0;
-	unsigned int most = unplaced ? LINE_CELLS : REGION_FAILURES;
+	unsigned int first = failure->seat > 0 ? failure->seat - 1U : 0, most = REGION_FAILURES;
 	int64_t before = 0;
 	int least;
 
+	if (unplaced) {
+		first = (unsigned int)failure->owner * REGION_LINE_CELLS;
+		most = REGION_LINE_CELLS;
+	}
 	for (unsigned int i = 0; i < most; i++) {
 		int place = (int)((first + i) % REGION_FAILURES);
 

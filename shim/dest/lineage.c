@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define TIME_SHIFT 27
-#define LINE       (REGION_LINE / (int)sizeof(cell64))
 /* A parent whose last child was told longer ago, of which two whole units are certain, starts less
  * than the four a second that a hold lets through. */
 #define PACED (300 * NS_PER_MS)
@@ -206,7 +205,9 @@ static uint64_t parent_hash(struct destination *destination, const uint64_t kin[
 /* The line of the region in which it is remembered, if anywhere. */
 static cell64 *parents_of(uint64_t hash)
 {
-	return &shim_region->parents[hash % (REGION_PARENTS / LINE) * LINE];
+	uint64_t line = hash % (REGION_PARENTS / REGION_LINE_CELLS);
+
+	return &shim_region->parents[line * REGION_LINE_CELLS];
 }
 
 /* A child of its parent is told then, which is later than now where it is parked. */
@@ -214,7 +215,7 @@ static void tell_parent(struct destination *destination, const uint64_t kin[KIND
 {
 	uint64_t hash = parent_hash(destination, kin);
 
-	remember(parents_of(hash), LINE, hash, at);
+	remember(parents_of(hash), REGION_LINE_CELLS, hash, at);
 }
 
 /* Its parent has paused since the last of its children was told. One that nobody here knows may be
@@ -224,7 +225,7 @@ static bool is_paced(struct destination *destination, const uint64_t kin[KINDS],
 	uint64_t hash = parent_hash(destination, kin);
 	const cell64 *words = parents_of(hash);
 
-	for (int i = 0; i < LINE; i++) {
+	for (int i = 0; i < REGION_LINE_CELLS; i++) {
 		int64_t word = LOAD(words[i]);
 
 		if ((uint64_t)word >> 32 == hash)

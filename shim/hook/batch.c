@@ -66,7 +66,7 @@ static int batch_received(int fd, int result, const struct mmsghdr *messages, MM
 		return datagram_recvmmsg(fd, result, messages, (int)flags);
 	if (result == 0)
 		return result;
-	if (!(~socket_watched(fd) & (WATCH_OTHER | WATCH_SERVER))) {
+	if (socket_may_be_asked(socket_watched(fd))) {
 		if (result > 0)
 			asked_by_datagrams(fd, result, messages->msg_hdr.msg_name, (int)flags);
 		return result;

@@ -21,12 +21,12 @@ static void count_deferred(struct destination *destination, int64_t now)
 {
 	cell64 *count = &destination->deferred_now;
 
-	STORE(*count, second_count_in(LOAD(*count), now / NS_PER_S));
+	STORE(*count, second_count_add(LOAD(*count), now / NS_PER_S));
 }
 
 static int64_t deferred_in(const struct destination *destination, int64_t now)
 {
-	return count_in(LOAD(destination->deferred_now), now / NS_PER_S);
+	return second_count_at(LOAD(destination->deferred_now), now / NS_PER_S);
 }
 
 /* What failed was a request, which would be known again. */
@@ -43,7 +43,8 @@ static bool works_for_others(const struct attempt *try)
 {
 	const struct thread_facts *mine = thread_mine();
 
-	return demand_serves_many() || !try->stuck || (demand_last_served() >= 0 && !mine->put_off);
+	return demand_serves_many() || !try->stuck ||
+	       (demand_last_served() >= 0 && !mine->deferred);
 }
 
 /* What others have asked for may have a connection each. */
@@ -115,7 +116,7 @@ bool defer(struct attempt *try)
 	if (!may_be_other(try))
 		return false;
 	count_deferred(destination, now);
-	thread_mine()->put_off = true;
+	thread_mine()->deferred = true;
 	try->deferred = true;
 	return true;
 }

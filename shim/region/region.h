@@ -20,6 +20,7 @@
 #define REGION_LEVELS         9   /* of chunks: 1, 1, 2, 4 and so on to 128 */
 #define REGION_DESTINATIONS   (REGION_CHUNK * REGION_CHUNKS)
 #define REGION_LINE           64 /* bytes that processors pass around */
+#define REGION_LINE_CELLS     ((int)(REGION_LINE / sizeof(cell64)))
 #define REGION_FAILURES       64
 #define REGION_ANSWERED       8 /* places for requests that were answered, a power of 2 */
 #define REGION_KIN            26

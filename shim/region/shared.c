@@ -141,6 +141,18 @@ static bool is_trusted(struct place *place, uid_t user)
 	return !(is.st_mode & (place->rights.mode == 0660 ? 02 : 022));
 }
 
+static const char not_for_us[] = "the shared region is for root, or for the group of its directory";
+
+static const char *why_not_opened(const struct place *place, int error)
+{
+	if (place->is_host && error == ENOENT)
+		return "/dev/shm/retrybudget, for the host's shared regions, does not exist: the "
+		       "administrator must make it";
+	return place->is_host && error == EACCES
+	           ? not_for_us
+	           : "the directory of the shared region cannot be opened";
+}
+
 static bool open_place(const char *base, const char *share, struct place *place, const char **why)
 {
 	uid_t user = geteuid();
@@ -157,15 +169,16 @@ static bool open_place(const char *base, const char *share, struct place *place,
 		(void)mkdir(path, 0700); /* EEXIST is the usual case */
 	place->directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (place->directory < 0) {
-		*why = place->is_host && errno == ENOENT
-		           ? "the directory of the host's shared regions does not exist: the "
-		             "administrator must make it"
-		           : "the directory of the shared region cannot be opened";
+		*why = why_not_opened(place, errno);
 		return false;
 	}
 	if (is_trusted(place, user))
 		return true;
-	*why = "the directory of the shared region can be changed by others: remove it";
+	*why = place->is_host
+	           ? "/dev/shm/retrybudget can be changed by others: make it anew, root's, "
+	             "with mode 0755"
+	           : "the directory of the shared region, retrybudget-UID in /dev/shm, can "
+	             "be changed by others: remove it";
 	real.close(place->directory);
 	return false;
 }
@@ -209,9 +222,7 @@ static struct region *map_link(const struct share_link *link, const struct segme
 		break;
 	case SEGMENT_DENIED:
 		*state = LINK_FALSE;
-		*why = errno == EACCES
-		           ? "the shared region is for root, or for the group of its directory"
-		           : "the shared region cannot be mapped";
+		*why = errno == EACCES ? not_for_us : "the shared region cannot be mapped";
 		return NULL;
 	case SEGMENT_GONE:
 	case SEGMENT_FOREIGN:
@@ -324,7 +335,7 @@ static struct region *look(const struct place *place, const char **why)
 	}
 	if (state == LINK_FALSE && !*why)
 		*why = "the name of the shared region is not ours alone: remove it";
-	else if (!place->may_make)
+	else if (!*why && !place->may_make)
 		*why = "the host's shared region does not exist: root must make it first";
 	return NULL;
 }

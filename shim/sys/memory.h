@@ -18,8 +18,8 @@ static inline bool memory_may_be_there(const void *at)
 }
 
 /* True if the kernel can read n bytes at `at`; of more than MEMORY_MOST the first so many are asked
- * for. False for n = 0. A system call, two where they
- * lie in two pages; errno is left alone. Async-signal-safe. */
+ * for. False for n = 0. A system call, two where they lie in two pages; errno is left alone.
+ * Async-signal-safe. */
 bool memory_is_there(const void *at, size_t n);
 
 #endif

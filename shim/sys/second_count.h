@@ -31,14 +31,14 @@ static inline int64_t second_count_more(int64_t word)
 	return word + (count_of(word) < SECOND_COUNT_MOST);
 }
 
-/* One more in that second: in another one than the word's a count begins. */
-static inline int64_t second_count_in(int64_t word, int64_t second)
+/* The word with one more in that second: in another one than the word's a count begins. */
+static inline int64_t second_count_add(int64_t word, int64_t second)
 {
 	return second_of(word) == second ? second_count_more(word) : second_count(second, 1);
 }
 
 /* How many came in that second. */
-static inline int64_t count_in(int64_t word, int64_t second)
+static inline int64_t second_count_at(int64_t word, int64_t second)
 {
 	return second_of(word) == second ? count_of(word) : 0;
 }

@@ -75,7 +75,7 @@ struct thread_facts *thread_renew(int32_t process)
 	mine->random = random_next(&mix);
 	mine->worked_off &= ~THREAD_TRIED;
 	mine->served = 0;
-	mine->serves_many = mine->owes = mine->put_off = false;
+	mine->serves_many = mine->owes = mine->deferred = false;
 	mine->stuck = mine->never_waits = false;
 	mine->refused = 0;
 	mine->row = 0;

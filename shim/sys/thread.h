@@ -38,8 +38,8 @@ struct thread_facts {
 	const int *error;     /* where its errno is, once asked: that is a call each time */
 	int32_t served;       /* the served connection that it read from last, + 1; 0 = none */
 	bool serves_many : 1; /* it has had two of them open at a time: an event loop */
-	bool put_off : 1; /* a connect of it went since whose request is judged (pace/defer.h) */
-	bool owes : 1;    /* that is a socket of datagrams, and it has sent nothing since */
+	bool owes : 1;     /* `served` is a socket of datagrams, and nothing was sent there since */
+	bool deferred : 1; /* since asked_at a connect of its went as deferred (pace/defer.h) */
 	/* What it has tried lately: dest/tries.h. */
 	bool stuck : 1;       /* a try failed, and it has done nothing else since */
 	bool never_waits : 1; /* it has been seen not to wait for its connects (pace/ahead.h) */

@@ -9,15 +9,28 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char usage[] =
     "usage: retrybudget check FILE...\n"
     "\n"
     "Prints what is wrong in a configuration file, as FILE:LINE: MESSAGE. Notes each\n"
-    "key that has no effect with what else its section says, and each value that is\n"
-    "risky, with what is usual; neither is wrong.\n"
+    "key that has no effect with what else its section says, each value that is risky,\n"
+    "with what is usual, and a file of root's that not everybody may read; none of these\n"
+    "is wrong.\n"
     "Exit status: 0 if nothing is, 1 if something is, 2 for a wrong usage.\n";
+
+/* Whoever may not read it goes by the defaults, whatever it says. */
+static void note_readers(const char *file)
+{
+	struct stat is;
+
+	if (stat(file, &is) == 0 && is.st_uid == 0 && !(is.st_mode & S_IROTH))
+		tell(NULL, file, 0,
+		     "note: not everybody may read it, and programs of who may not have the "
+		     "built-in defaults, which enforce; chmod a+r mends that");
+}
 
 /* True if nothing is wrong in it. */
 static bool check(const char *file)
@@ -40,6 +53,7 @@ static bool check(const char *file)
 	if (result != READING_FAILED) {
 		effect_check(&config, &origins, file, tell);
 		dangers_check(&config, &origins, file, tell);
+		note_readers(file);
 	}
 	return result == READING_GOOD;
 }

@@ -50,7 +50,10 @@ struct asking {
 static void complain(void *arg, const char *file, int line, const char *message)
 {
 	(void)arg;
-	fprintf(stderr, "retrybudget: fleet: %s:%d: %s\n", file, line, message);
+	if (line == 0) /* of the whole file */
+		fprintf(stderr, "retrybudget: fleet: %s: %s\n", file, message);
+	else
+		fprintf(stderr, "retrybudget: fleet: %s:%d: %s\n", file, line, message);
 }
 
 static bool read_file(struct asking *asking)

@@ -211,15 +211,28 @@ static bool choose_tables(struct command *command, const char *name)
 			command->tables |= 1U << i;
 			return true;
 		}
+	fprintf(stderr,
+	        "retrybudget: logs: --by takes destination, program, site or hour, not '%s'\n",
+	        name);
 	return false;
+}
+
+static bool set_since(struct command *command, const char *text)
+{
+	command->has_since = log_moment(text, time(NULL), &command->since);
+	if (!command->has_since)
+		fprintf(stderr,
+		        "retrybudget: logs: --since takes a time such as 2h, today, 12:30 or "
+		        "'2026-11-23 12:30', not '%s'\n",
+		        text);
+	return command->has_since;
 }
 
 static bool set_option(struct command *command, int letter)
 {
 	switch (letter) {
 	case 's':
-		command->has_since = true;
-		return log_moment(optarg, time(NULL), &command->since);
+		return set_since(command, optarg);
 	case 'b':
 		return choose_tables(command, optarg);
 	case 'f':
@@ -300,6 +313,10 @@ int cmd_logs(int argc, char **argv)
 		    "retrybudget: logs: left out for want of a time, which --since needs: %" PRId64
 		    " of the records\n",
 		    command.untimed);
+	if (command.journal && !command.follow && command.sums.records == 0)
+		fputs("retrybudget: logs: the journal has none; records go where [log] says, and "
+		      "those that nobody takes 'retrybudget stat PID' counts as lost\n",
+		      stderr);
 	if (!command.follow && !print(&command))
 		command.failed = true;
 	log_files_free(&command.files);

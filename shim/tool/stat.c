@@ -93,18 +93,17 @@ static void print_family(struct family *family, struct snapshot *snapshot, void 
 	printing->printed++;
 }
 
-static int print_once(const struct request *request)
+static int print_once(const struct request *request, size_t *unreadable)
 {
 	struct printing printing = { .request = request };
-	size_t unreadable;
 
 	request->printer->begin();
-	if (!families_visit(request->pid, print_family, &printing, &unreadable)) {
+	if (!families_visit(request->pid, print_family, &printing, unreadable)) {
 		fprintf(stderr, "retrybudget: stat: cannot look at processes: %s\n",
 		        strerror(errno));
 		return 1;
 	}
-	request->printer->end(unreadable);
+	request->printer->end(*unreadable);
 	return printing.printed ? 0 : NOTHING;
 }
 
@@ -119,13 +118,14 @@ void stat_pause(double seconds)
 static int watch(const struct request *request)
 {
 	bool on_screen = isatty(STDOUT_FILENO) && request->printer == &stat_table;
+	size_t unreadable;
 
 	for (bool first = true;; first = false) {
 		if (on_screen)
 			fputs("\033[H\033[J", stdout);
 		else if (!first && request->printer == &stat_table)
 			putchar('\n');
-		if (print_once(request) == NOTHING && request->printer == &stat_table)
+		if (print_once(request, &unreadable) == NOTHING && request->printer == &stat_table)
 			puts("nothing to show");
 		if (fflush(stdout) != 0) /* nobody reads any more */
 			return 1;
@@ -149,20 +149,22 @@ static int say_usage(FILE *out)
 	return options_usage("stat", usage, after, out);
 }
 
-static void say_nothing_found(const struct request *request)
+static void say_nothing_found(const struct request *request, size_t unreadable)
 {
 	if (request->pid)
 		process_say_missed("stat", request->pid);
 	else
 		fprintf(stderr, "retrybudget: stat: %s\n",
 		        request->wanted ? "no such process, program or destination"
-		                        : "no process runs under the library");
+		        : unreadable ? "no process that may be looked into runs under the library"
+		                     : "no process runs under the library");
 }
 
 int cmd_stat(int argc, char **argv)
 {
 	struct request request = { .printer = &stat_table };
 	struct option list[OPTIONS_MAX];
+	size_t unreadable = 0;
 	int letter, result;
 
 	options_of("stat", list);
@@ -197,9 +199,9 @@ int cmd_stat(int argc, char **argv)
 		request.pid = process_number(request.wanted);
 	if (request.seconds > 0)
 		return watch(&request);
-	result = print_once(&request);
+	result = print_once(&request, &unreadable);
 	if (result == NOTHING && request.printer == &stat_table)
-		say_nothing_found(&request);
+		say_nothing_found(&request, unreadable);
 	if (result == NOTHING)
 		result = request.wanted ? 1 : 0;
 	return fflush(stdout) ? 1 : result;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What tests/README.md allows: two cheap questions about a socket; and once, who this thread is, and
- * whether the first request of all can be read. */
+/* What tests/README.md allows: two cheap questions about a socket; and once, who this thread is,
+ * and whether the first request of all can be read. */
 static bool allowed(const char *line, bool *asked_who, bool *asked_first)
 {
 	if (!*asked_first && strncmp(line, "rt_sigprocmask(0xffffffff", 25) == 0)

@@ -44,7 +44,8 @@ static bool is_left_out(void)
 	const char *why;
 	struct region *region = host_region(&why);
 
-	return region && why && region->tally.attempts == 0 && region->magic == REGION_MAGIC;
+	return region && why && strstr(why, "for root, or for the group") &&
+	       region->tally.attempts == 0 && region->magic == REGION_MAGIC;
 }
 
 static bool nobody_cannot_make_it(void)

@@ -26,3 +26,14 @@ Test(second_count, one_more_is_never_another_second)
 	cr_assert_eq(second_of(word), 7);
 	cr_assert_eq(count_of(second_count_more(0)), 1, "of zeroes");
 }
+
+Test(second_count, in_another_second_a_count_begins)
+{
+	int64_t word = second_count_add(second_count_add(0, 7), 7);
+
+	cr_assert_eq(second_count_at(word, 7), 2);
+	cr_assert_eq(second_count_at(word, 8), 0);
+	word = second_count_add(word, 8);
+	cr_assert_eq(second_count_at(word, 8), 1);
+	cr_assert_eq(second_count_at(word, 7), 0);
+}

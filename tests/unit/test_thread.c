@@ -31,10 +31,10 @@ Test(thread, owes_nothing_in_a_child)
 	int status;
 	pid_t child;
 
-	thread_mine()->owes = thread_mine()->put_off = thread_mine()->serves_many = true;
+	thread_mine()->owes = thread_mine()->deferred = thread_mine()->serves_many = true;
 	child = fork();
 	if (child == 0)
-		_exit(thread_mine()->owes | thread_mine()->put_off << 1 |
+		_exit(thread_mine()->owes | thread_mine()->deferred << 1 |
 		      thread_mine()->serves_many << 2);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_expect_eq(WEXITSTATUS(status), 0);

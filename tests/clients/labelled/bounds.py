@@ -49,7 +49,7 @@ SHORT = {
     "wget --tries, URLs": "a reset that comes before the host reads is told by TCP_INFO alone",
     "pgbench -C loop": "the start-up packet is the same for each piece of work",
 }
-# Of those loops. The first never retries, and so has no precision; the second is above its own bound.
+# Of those loops. The first never retries, and so has no precision; the others are above their own bounds.
 MISSING = {
     "share: cron, one command": "nothing tells the run that is due from one that tries again",
     "share: farm, forked": "which job a worker is handed",
