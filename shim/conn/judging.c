@@ -5,6 +5,7 @@
 #include "budget/budget_wait.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
+#include "dest/handed.h"
 #include "dest/lineage_evidence.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
@@ -197,6 +198,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	bool asks, mixed, polls, waits;
 
+	handed_note_try(try->began);
 	evidence->same = try->repeats;
 	asks = !stuck && !(lineage_is_worker() && tries_knows(slot));
 	failures_claim(destination, thread_id(), asks, policy->horizon, try->began, &try->claimed);

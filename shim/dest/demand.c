@@ -2,6 +2,7 @@
 /* Who was asked for something, and when: per thread, and for the process. */
 #include "dest/demand.h"
 
+#include "dest/handed.h"
 #include "region/state.h"
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
@@ -94,6 +95,7 @@ void demand_request_read(int fd, bool another)
 	struct thread_facts *mine = note_demand();
 
 	demand_count_served(mine->asked_at);
+	handed_read(mine->asked_at);
 	mine->served = fd + 1;
 	if (another)
 		mine->serves_many = true;

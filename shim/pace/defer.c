@@ -5,6 +5,7 @@
 #include "budget/budget_wait.h"
 #include "dest/answer_time.h"
 #include "dest/demand.h"
+#include "dest/handed.h"
 #include "dest/profile.h"
 #include "sys/cell.h"
 #include "sys/second_count.h"
@@ -36,14 +37,14 @@ static bool is_known(const struct attempt *try)
 	       failures_are_known(try->trial.destination);
 }
 
-/* A thread that serves several at a time, that has done something else since it failed there, or
- * that was asked for something since its last connect went so. One that does nothing but try again
- * there works for nobody. */
+/* A thread that serves several at a time, that has done something else since it failed there, that
+ * is handed requests, or that was asked for something since its last connect went so. One that does
+ * nothing but try again there works for nobody. */
 static bool works_for_others(const struct attempt *try)
 {
 	const struct thread_facts *mine = thread_mine();
 
-	return demand_serves_many() || !try->stuck ||
+	return demand_serves_many() || !try->stuck || handed_is() ||
 	       (demand_last_served() >= 0 && !mine->deferred);
 }
 

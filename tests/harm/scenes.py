@@ -30,6 +30,10 @@ listen front
  server live 127.0.0.1:9001
 """
 
+VARNISH = """vcl 4.0;
+backend default { .host = "127.0.0.1"; .port = "9001"; }
+sub vcl_recv { return(pass); }
+"""
 HAPROXY = """defaults
  mode http
  timeout connect 1s
@@ -322,6 +326,11 @@ def proxies():
           ["haproxy", "-db", "-q", "-f", "{T}/haproxy.cfg"], [f"{LIVE}:shuts"], front=PORT,
           load=load(60, 8, "", f"{PORT}=h", f"{PORT}/d=d"), files={"haproxy.cfg": HAPROXY_AGAIN},
           needs=["haproxy"], dead_later=1500)
+    scene("varnish/shuts", "mixed", "threads that are handed requests; the server closes on half of them, and each is "
+          "tried twice; after a connect that was refused varnish asks nobody for 0.25 s",
+          ["varnishd", "-F", "-n", "{T}/varnish", "-a", f"127.0.0.1:{PORT}", "-f", "{T}/varnish.vcl", "-j", "none",
+           "-s", "malloc,20m"], [f"{LIVE}:shuts"], front=PORT, load=load(60, 16, "", f"{PORT}=h", f"{PORT}/d=d"),
+          files={"varnish.vcl": VARNISH}, needs=["varnishd"])
     scene("serve/health-checks", "demand", "a proxy of health checks: requests that are all alike",
           serve("reactor", "-n 8 -t 1 -k"), [f"{LIVE}:busy=33", f"{DEAD}:refuse"], front=PORT,
           load=load(50, 8, "-k", f"{PORT}/h=p"), failing=0.33)

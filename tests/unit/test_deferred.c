@@ -6,6 +6,7 @@
 #include "conn/deferred.h"
 #include "conn/kept.h"
 #include "dest/demand.h"
+#include "dest/handed.h"
 #include "dest/profile.h"
 #include "pace/defer.h"
 #include "sys/second_count.h"
@@ -427,7 +428,21 @@ Test(deferred, a_loop_beside_the_work_of_others_is_not_put_off)
 		cr_expect_not(loop_is_put_off(&server));
 }
 
-/* A worker that is handed one request after the other. */
+/* Another thread reads the requests, and this one tries as soon as one has come. */
+Test(deferred, a_thread_that_is_handed_requests_is_put_off_each_time)
+{
+	struct server server = mixed();
+	int put_off = 0;
+
+	for (int i = 0; i < 12; i++) {
+		demand_count_served(monotonic());
+		handed_read(monotonic());
+		put_off += loop_is_put_off(&server);
+	}
+	cr_expect_geq(put_off, 6, "%d", put_off);
+}
+
+/* A worker that reads one request after the other. */
 Test(deferred, a_loop_that_was_asked_for_something_is_put_off_once)
 {
 	struct server server = mixed();
