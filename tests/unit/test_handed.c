@@ -80,7 +80,7 @@ Test(handed, a_loop_without_a_pause_is_not)
 /* A loop that pauses for 37 ms beside them. */
 Test(handed, a_loop_meets_a_request_by_chance)
 {
-	static const int64_t rates[] = { 5, 20, 100, 400 };
+	static const int64_t rates[] = { 5, 20, 100, 400, 1000, 2000, 20000 };
 
 	for (size_t r = 0; r < sizeof(rates) / sizeof(*rates); r++) {
 		int64_t now = NS_PER_S, spacing = NS_PER_S / rates[r];
