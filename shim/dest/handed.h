@@ -15,8 +15,8 @@
 /* Some thread has read a request. */
 void handed_read(int64_t now);
 
-/* This thread makes a try at a destination that fails. */
-void handed_note_try(int64_t now);
+/* This thread makes a try at a destination that fails. requests: that were read in a second. */
+void handed_note_try(int64_t requests, int64_t now);
 
 /* True if it is handed requests. */
 bool handed_is(void);
