@@ -198,7 +198,7 @@ static void gather_evidence(struct attempt *try, uint32_t slot, const struct nam
 	bool returns = ramp_is_on(&try->account.budget->ramp, try->began);
 	bool asks, mixed, polls, waits;
 
-	handed_note_try(try->began);
+	handed_note_try(demand_served(try->began), try->began);
 	evidence->same = try->repeats;
 	asks = !stuck && !(lineage_is_worker() && tries_knows(slot));
 	failures_claim(destination, thread_id(), asks, policy->horizon, try->began, &try->claimed);

@@ -2,7 +2,6 @@
 /* Who is handed requests, in a table by thread. */
 #include "dest/handed.h"
 
-#include "dest/demand.h"
 #include "sys/arithmetic.h"
 #include "sys/cell.h"
 #include "sys/thread.h"
@@ -68,12 +67,12 @@ static ucell64 *place_of(int32_t thread)
 	return &table[(uint32_t)thread % PLACES];
 }
 
-void handed_note_try(int64_t now)
+void handed_note_try(int64_t requests, int64_t now)
 {
 	int32_t thread = thread_id();
 	ucell64 *place = place_of(thread);
 
-	STORE(*place, handed_after(LOAD(*place), thread, LOAD(read_at), demand_served(now), now));
+	STORE(*place, handed_after(LOAD(*place), thread, LOAD(read_at), requests, now));
 }
 
 bool handed_is(void)
