@@ -15,14 +15,15 @@
 /* Some thread has read a request. */
 void handed_read(int64_t now);
 
-/* This thread makes a try at a destination that fails. requests: that were read in a second. */
+/* This thread makes a try at a destination that fails. requests: that all threads read in a second.
+ */
 void handed_note_try(int64_t requests, int64_t now);
 
 /* True if it is handed requests. */
 bool handed_is(void);
 
 /* The arithmetic: what is known of a thread once it has made a try at `now`, the last request
- * having been read at `read`. requests: of a second. known: what was, 0 = nothing. */
+ * having been read at `read`. known: what was, 0 = nothing. */
 uint64_t handed_after(uint64_t known, int32_t thread, int64_t read, int64_t requests, int64_t now);
 
 /* True if what is known is enough, and of that thread. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is handed requests that another thread reads. */
-#include "dest/demand.h"
 #include "dest/handed.h"
 #include "sys/arithmetic.h"
 #include "sys/random.h"
