@@ -20,6 +20,9 @@ def storms():
     storm("nonblocking", "connects that do not block", pool("-t 0 -b", endless), [f"{DEAD}:refuse"])
     storm("blackhole", "a black hole, given up after 200 ms", pool("-t 0 -b -o 200", endless),
           [f"{DEAD}:blackhole"], brief=False)
+    # The first two that are given up may be losers of a race.
+    storm("blackhole-crowd", "eight threads at a black hole, each given up after 200 ms",
+          pool("-n 8 -t 0 -b -o 200", endless), [f"{DEAD}:blackhole"], brief=False, more=8 + 2, cpu=8, rule="timeout")
     storm("turns", "two dead servers in turn in one thread", pool("-r 0 -t 1", endless, f"{NEXT}=s"),
           [f"{DEAD}:refuse", f"{NEXT}:close"], (DEAD, NEXT), quick=True,
           more=5)  # its requests all differ: a few of unknown kind go
