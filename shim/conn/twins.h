@@ -12,8 +12,10 @@ void socket_move_twins(int fd, const struct socket_entry *entry, enum socket_sta
 /* True if the connection lives on under another number. */
 bool socket_shared(int fd, struct socket_entry *entry);
 
-/* True if this process has another connection, or one under way, to the same destination. */
-bool socket_has_sibling(int fd, const struct socket_entry *entry);
+/* True if this process has another connection to the same destination that has met its peer: a
+ * connect that is given up may have lost a race against it. One that waits as well has won none: at
+ * a black hole all of a crowd wait. errno may change. */
+bool socket_has_rival(int fd, const struct socket_entry *entry);
 
 /* A connect worked: as socket_move() with ON_CONNECTED, but both states watch the same, and in both
  * the attempt is in flight. */

@@ -153,10 +153,10 @@ enum failure unseen_read(int fd, const struct tcp_info *info, const struct socke
 	/* TCP_FASTOPEN_CONNECT, and no request that would have carried the connect. */
 	if (info->tcpi_state == TCP_SYN_SENT_ && info->tcpi_segs_out == 0)
 		return FAILURE_NONE;
-	/* Given up within a second: the loser of a race with another address, if there is another,
-	 * or a program that changed its mind, if it does not do so each time. */
+	/* Given up within a second: the loser of a race with another address, if one was won, or a
+	 * program that changed its mind, if it does not do so each time. */
 	if (info->tcpi_state == TCP_SYN_SENT_)
-		return waited_long || (age >= SHORT_WAIT && !socket_has_sibling(fd, entry) &&
+		return waited_long || (age >= SHORT_WAIT && !socket_has_rival(fd, entry) &&
 		                       answer_time_gave_up(destination, monotonic()))
 		           ? FAILURE_TIMEOUT
 		           : FAILURE_NONE;

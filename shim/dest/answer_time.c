@@ -11,6 +11,7 @@
 #define LEAST   (100 * NS_PER_MS)
 #define ENOUGH  NS_PER_S
 #define TIMES   10 /* as long as answers take */
+#define OVER    2  /* the same, time and again: who is about to die answers late before */
 #define WEIGHT  8  /* of what was known, against one more */
 #define MOST    (3600 * NS_PER_S)
 #define TRIES   3
@@ -56,17 +57,28 @@ bool answer_time_fails_slowly(const struct destination *destination)
 	return LOAD(destination->failing_time) >= ENOUGH - ENOUGH / 10;
 }
 
-bool answer_time_is_long(const struct destination *destination, int64_t waited)
+static bool is_longer(const struct destination *destination, int64_t waited, int64_t times)
 {
 	int64_t known = LOAD(destination->answer_time);
 
-	return known > 0 && waited >= LEAST && waited / TIMES >= known;
+	return known > 0 && waited >= LEAST && waited / times >= known;
+}
+
+bool answer_time_is_long(const struct destination *destination, int64_t waited)
+{
+	return is_longer(destination, waited, TIMES);
+}
+
+bool answer_time_is_over(const struct destination *destination, int64_t waited)
+{
+	return LOAD(destination->answer_time) < ENOUGH && is_longer(destination, waited, OVER);
 }
 
 bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now)
 {
-	return answer_time_is_long(destination, waited) &&
-	       (waited >= ENOUGH || answer_time_gave_up(destination, now));
+	if (answer_time_is_long(destination, waited) && waited >= ENOUGH)
+		return true;
+	return answer_time_is_over(destination, waited) && answer_time_gave_up(destination, now);
 }
 
 /* Counts one more in the second that the cell tells (sys/second_count.h), anew where the last one

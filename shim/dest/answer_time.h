@@ -26,11 +26,16 @@ bool answer_time_fails_slowly(const struct destination *destination);
 /* True if a wait of so many ns is far longer than answers take. */
 bool answer_time_is_long(const struct destination *destination, int64_t waited);
 
-/* True if such a wait, which the program has ended, is a timeout. One of less than a second is from
- * the third running on, with no answer in between. To be asked once for each wait. */
+/* True if a wait of so many ns is longer than answers take, however they vary. Where they take a
+ * second or more that says nothing: those may be long polls. */
+bool answer_time_is_over(const struct destination *destination, int64_t waited);
+
+/* True if a wait that the program has ended is a timeout: one that was far longer than answers
+ * take; and of those that were longer, or less than a second, the third running, with no answer in
+ * between. To be asked once for each wait. */
 bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now);
 
-/* The program gave up a connect after less than a second, with no other under way. True: the third
+/* The program gave up a connect after less than a second, and lost no race. True: the third
  * time running, each within a minute of the last and with no answer in between: it never meant to
  * wait for longer. now: ns, CLOCK_MONOTONIC. */
 bool answer_time_gave_up(struct destination *destination, int64_t now);

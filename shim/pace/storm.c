@@ -31,5 +31,9 @@ bool storm_meets(const struct attempt *try, int64_t now)
 
 bool storm_parks(struct destination *destination, int64_t now)
 {
+	/* At a black hole who may go waits as well, until his own timeout runs out; and that ends a
+	 * park as soon. */
+	if (LOAD(destination->last_unmet) && LOAD(destination->last_failure) == FAILURE_TIMEOUT)
+		return true;
 	return storm_counts_parked(&destination->parked_now, &parked_in_all, now);
 }

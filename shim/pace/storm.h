@@ -14,7 +14,7 @@ bool storm_rages(struct destination *destination, int64_t now);
 bool storm_meets(const struct attempt *try, int64_t now);
 
 /* True if one more connect to it may be parked at `now`, instead of redirected: never many at a
- * time. */
+ * time, but at a black hole, where each would have waited anyway. */
 bool storm_parks(struct destination *destination, int64_t now);
 
 #endif

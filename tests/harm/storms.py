@@ -20,6 +20,9 @@ def storms():
     storm("nonblocking", "connects that do not block", pool("-t 0 -b", endless), [f"{DEAD}:refuse"])
     storm("blackhole", "a black hole, given up after 200 ms", pool("-t 0 -b -o 200", endless),
           [f"{DEAD}:blackhole"], brief=False)
+    # The first two that are given up may be losers of a race; what has begun before the third is given up goes, too.
+    storm("blackhole-crowd", "eight threads at a black hole, each given up after 200 ms",
+          pool("-n 8 -t 0 -b -o 200", endless), [f"{DEAD}:blackhole"], brief=False, more=8 + 5, cpu=8, rule="timeout")
     storm("turns", "two dead servers in turn in one thread", pool("-r 0 -t 1", endless, f"{NEXT}=s"),
           [f"{DEAD}:refuse", f"{NEXT}:close"], (DEAD, NEXT), quick=True,
           more=5)  # its requests all differ: a few of unknown kind go
@@ -52,6 +55,10 @@ def storms():
     storm("gone", "a pause after each reply, and none after a refused connect, once the server is gone",
           ["/usr/bin/python3", "{H}/hosts/gone.py", str(DEAD), "{S}"], [f"{DEAD}:broken,refuse@4"],
           more=15 + 14 + 30, brief=False, cpu=0, fixed=True)
+    # Before it hangs each thread is served 19 times; then each gives up three at most that count as nothing yet.
+    storm("late-then-hangs", "eight threads, a server that answers after 100 ms, and then hangs; given up after 600 ms",
+          pool("-n 8 -t 0 -o 600", endless), [f"{DEAD}:ok=100,hang@2"], seconds=20, more=8 * (19 + 3), brief=False, cpu=0,
+          fixed=True, rule="timeout")
     for code in (502, 504):
         storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
               [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")

@@ -234,20 +234,25 @@ Test(outcome, a_nonblocking_connect_and_an_answer)
 	EXPECT_SUCCESS(destination_at_port(&server));
 }
 
-/* A server whose queue is full: connects to it stay unanswered. */
+/* Fills its queue: connects to it stay unanswered. */
+static void deafen(const struct server *server)
+{
+	for (int i = 0; i < 4; i++) {
+		int fd = nonblocking_socket();
+
+		connect(fd, (const struct sockaddr *)&server->address, sizeof(server->address));
+		usleep(10000);
+		if (info_of(fd).tcpi_state != 1)
+			return;
+	}
+	cr_assert(false, "the queue does not fill");
+}
+
 static struct server deaf_server(void)
 {
 	struct server server = serve(0);
 
-	for (int i = 0; i < 4; i++) {
-		int fd = nonblocking_socket();
-
-		connect(fd, (struct sockaddr *)&server.address, sizeof(server.address));
-		usleep(10000);
-		if (info_of(fd).tcpi_state != 1)
-			return server;
-	}
-	cr_assert(false, "the queue does not fill");
+	deafen(&server);
 	return server;
 }
 
@@ -295,18 +300,57 @@ Test(outcome, young_connects_that_are_given_up_one_after_another_are_timeouts)
 	EXPECT_COUNTED(talk.destination, 0, 2, FAILURE_TIMEOUT);
 }
 
-/* With another beside it. */
-Test(outcome, young_connects_that_lose_a_race_are_nothing)
+static void lose(const struct server *server)
 {
-	struct server server = deaf_server();
-	struct talk winner = unanswered(&server), talk;
+	struct talk talk;
 
 	for (int i = 0; i < 4; i++) {
-		talk = unanswered(&server);
+		talk = unanswered(server);
 		back_date(&talk, 200);
 		host_close(talk.host);
 	}
-	EXPECT_NOTHING(winner.destination);
+	EXPECT_NOTHING(talk.destination);
+}
+
+/* With another beside it that has met its peer, which the program knows by poll() alone. */
+Test(outcome, young_connects_that_lose_a_race_are_nothing)
+{
+	struct server server = serve(0);
+	int winner = nonblocking_socket();
+
+	cr_assert_eq(host_connect(winner, &server), -1);
+	until_over(winner);
+	cr_assert_eq(LOAD(socket_find(winner)->state), SOCKET_CONNECTING);
+	deafen(&server);
+	lose(&server);
+}
+
+Test(outcome, young_connects_that_lose_a_race_whose_winner_is_known_are_nothing)
+{
+	struct server server = serve(0);
+	int winner = nonblocking_socket();
+
+	cr_assert_eq(host_connect(winner, &server), -1);
+	until_over(winner);
+	cr_assert_eq(host_error(winner), 0);
+	cr_assert_eq(LOAD(socket_find(winner)->state), SOCKET_OPEN);
+	deafen(&server);
+	lose(&server);
+}
+
+/* Of a crowd at a black hole each has others beside it, and nobody has won. */
+Test(outcome, young_connects_that_are_given_up_side_by_side_are_timeouts)
+{
+	struct server server = deaf_server();
+	struct talk talks[4];
+
+	for (int i = 0; i < 4; i++) {
+		talks[i] = unanswered(&server);
+		back_date(&talks[i], 200);
+	}
+	for (int i = 0; i < 4; i++)
+		host_close(talks[i].host);
+	EXPECT_COUNTED(talks[0].destination, 0, 2, FAILURE_TIMEOUT);
 }
 
 Test(outcome, an_old_connect_that_is_given_up_is_a_timeout)

@@ -27,7 +27,7 @@
 #define socket_created     stepped_created
 #define socket_duplicated  stepped_duplicated
 #define socket_shared      stepped_shared
-#define socket_has_sibling stepped_has_sibling
+#define socket_has_rival   stepped_has_rival
 
 #include "sys/real.h"
 #include "conn/flight.h"

@@ -36,6 +36,26 @@ Test(storm, that_was_parked_comes_back_sooner)
 	cr_expect_eq(calm_refusals(&destination, 520 * NS_PER_S), 20, "and is forgotten");
 }
 
+static int parked(struct destination *destination, int64_t now)
+{
+	int parked = 0;
+
+	while (parked < 100 && storm_parks(destination, now))
+		parked++;
+	return parked;
+}
+
+Test(storm, parks_few_at_a_time_but_at_a_black_hole)
+{
+	struct destination destination = { .last_failure = FAILURE_TIMEOUT }; /* a reply's */
+
+	cr_expect_eq(parked(&destination, 500 * NS_PER_S), 8);
+	destination.last_unmet = 1;
+	cr_expect_eq(parked(&destination, 500 * NS_PER_S), 100);
+	destination.last_failure = FAILURE_REFUSED;
+	cr_expect_eq(parked(&destination, 502 * NS_PER_S), 8);
+}
+
 Test(storm, is_not_what_asks_five_times_a_second)
 {
 	struct destination destination = { 0 };

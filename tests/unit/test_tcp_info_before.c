@@ -22,6 +22,32 @@ Test(tcp_info, learns_how_soon_answers_come)
 	cr_expect_eq(talk.destination->answer_time, NS_PER_MS);
 }
 
+static int timeouts_of(struct destination *destination, int64_t answers_take, int64_t waited)
+{
+	int timeouts = 0;
+
+	destination->answer_time = answers_take;
+	for (int i = 0; i < 5; i++)
+		timeouts += answer_time_is_timeout(destination, waited, 1000 * NS_PER_S);
+	answer_time_answered(destination, -1);
+	return timeouts;
+}
+
+/* Who is about to die answers late before: ten times as long as that is longer than anybody waits.
+ */
+Test(tcp_info, waits_longer_than_answers_take_are_timeouts_from_the_third_running_on)
+{
+	struct destination destination = { 0 };
+
+	cr_expect_eq(timeouts_of(&destination, 200 * NS_PER_MS, NS_PER_S), 3);
+	cr_expect_eq(timeouts_of(&destination, 200 * NS_PER_MS, 600 * NS_PER_MS), 3);
+	cr_expect_eq(timeouts_of(&destination, 200 * NS_PER_MS, 399 * NS_PER_MS), 0);
+	cr_expect_eq(timeouts_of(&destination, 20 * NS_PER_MS, 99 * NS_PER_MS), 0);
+	cr_expect_eq(timeouts_of(&destination, NS_PER_S, 9 * NS_PER_S), 0, "long polls");
+	cr_expect_eq(timeouts_of(&destination, NS_PER_S, 10 * NS_PER_S), 5);
+	cr_expect_eq(timeouts_of(&destination, INT64_MIN, NS_PER_S), 0, "corrupted");
+}
+
 /* A program that gives up early each time means it; one that does so now and then has changed its
  * mind. */
 Test(tcp_info, connects_given_up_early_add_up_only_within_a_minute_of_each_other)

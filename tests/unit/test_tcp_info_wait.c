@@ -24,13 +24,13 @@ Test(tcp_info, a_request_without_an_answer_for_a_second_is_a_timeout)
 }
 
 /* A program that waits for half a second, or one that changes its mind. */
-Test(tcp_info, a_shorter_wait_in_vain_is_a_timeout_the_third_time_running)
+static void waits_shortly(int64_t answers_take)
 {
 	struct server server = serve(8);
 	struct talk talk = talk_to(&server);
 
 	one_exchange(&talk);
-	talk.destination->answer_time = NS_PER_MS;
+	talk.destination->answer_time = answers_take;
 	for (int i = 0; i < 3; i++) {
 		EXPECT_COUNTED(talk.destination, 1, 0, FAILURE_TIMEOUT);
 		talk = talk_to(&server);
@@ -40,6 +40,16 @@ Test(tcp_info, a_shorter_wait_in_vain_is_a_timeout_the_third_time_running)
 		host_close(talk.host);
 	}
 	EXPECT_COUNTED(talk.destination, 1, 1, FAILURE_TIMEOUT);
+}
+
+Test(tcp_info, a_shorter_wait_in_vain_is_a_timeout_the_third_time_running)
+{
+	waits_shortly(NS_PER_MS);
+}
+
+Test(tcp_info, so_is_one_that_is_twice_as_long_as_answers_take)
+{
+	waits_shortly(60 * NS_PER_MS);
 }
 
 /* Nobody has ever been answered there: a sender that talks one way, and rests. */
