@@ -7,6 +7,7 @@
 #include "conn/outcome.h"
 #include "conn/pieces.h"
 #include "dest/failures.h"
+#include "dest/fingerprint.h"
 #include "dest/lineage.h"
 #include "dest/profile.h"
 #include "dest/tries.h"
@@ -200,6 +201,15 @@ void feedback_put_off(struct socket_entry *entry)
 	if (trial_of(entry, &trial) && is_first_of_all(trial.destination) &&
 	    LOAD(entry->claimed_number) == 0)
 		STORE(entry->fingerprint, LOAD(entry->claimed_fingerprint));
+}
+
+bool feedback_wants_answer(const struct socket_entry *entry)
+{
+	uint32_t fingerprint = LOAD(entry->fingerprint);
+
+	if (fingerprint == 0 && LOAD(entry->claimed_number) == 0) /* the first of all */
+		fingerprint = LOAD(entry->claimed_fingerprint);
+	return fingerprint & FINGERPRINT_HEAD;
 }
 
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint)

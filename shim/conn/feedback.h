@@ -36,6 +36,9 @@ bool feedback_first(struct socket_entry *entry, uint32_t fingerprint);
  * (from it alone would be learned how the program tries), it is then known which that is. */
 void feedback_put_off(struct socket_entry *entry);
 
+/* True if what the connection was used for first is known to want an answer. */
+bool feedback_wants_answer(const struct socket_entry *entry);
+
 /* Another request on a kept connection did: it is nobody's retry. */
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint);
 

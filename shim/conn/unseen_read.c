@@ -4,6 +4,7 @@
 
 #include "config/current.h"
 #include "conn/data_connection.h"
+#include "conn/feedback.h"
 #include "conn/twins.h"
 #include "dest/answer_time.h"
 #include "sys/cell.h"
@@ -32,14 +33,18 @@ static bool is_timeout(int fd, unsigned int traits, struct destination *destinat
 
 /* Data went out and nothing came back. Who sends all along sends one way, and that is a success;
  * who sent at the beginning and then waited, for longer than answers take, has met a timeout. */
-static enum failure read_one_way(int fd, const struct tcp_info *info, unsigned int traits,
-                                 int64_t age, struct destination *destination, bool *alive)
+static enum failure read_one_way(int fd, const struct tcp_info *info,
+                                 const struct socket_entry *entry, int64_t age,
+                                 struct destination *destination, bool *alive)
 {
 	int64_t quiet = (int64_t)info->tcpi_last_data_sent * NS_PER_MS;
 	struct account account;
 
 	destination_account(destination, config_current(), &account);
-	if (age - quiet < account.policy->min_life && is_timeout(fd, traits, destination, quiet))
+	if (age - quiet < account.policy->min_life &&
+	    (is_timeout(fd, LOAD(entry->traits), destination, quiet) ||
+	     (feedback_wants_answer(entry) &&
+	      answer_time_is_in_vain(destination, quiet, monotonic()))))
 		return FAILURE_TIMEOUT;
 	*alive = age >= account.policy->min_life && info->tcpi_bytes_acked > 1; /* 1: the SYN */
 	return FAILURE_NONE;
@@ -196,7 +201,7 @@ enum failure unseen_read(int fd, const struct tcp_info *info, const struct socke
 	if (info->tcpi_state != TCP_ESTABLISHED_)
 		return FAILURE_NONE;
 	if (state == SOCKET_ASKED || info->tcpi_bytes_sent)
-		return read_one_way(fd, info, traits, age, destination, alive);
+		return read_one_way(fd, info, entry, age, destination, alive);
 	/* Nothing sent: a spare connection of a pool, unless the program tried to read a greeting.
 	 */
 	return traits & TRAIT_WAITED && is_timeout(fd, traits, destination, age) ? FAILURE_TIMEOUT

@@ -96,6 +96,12 @@ static int64_t again(cell64 *cell, int64_t now, int64_t window)
 	return count_of(next);
 }
 
+bool answer_time_is_in_vain(struct destination *destination, int64_t waited, int64_t now)
+{
+	return LOAD(destination->answer_time) == 0 && waited >= LEAST && waited < ENOUGH &&
+	       answer_time_gave_up(destination, now);
+}
+
 bool answer_time_gave_up(struct destination *destination, int64_t now)
 {
 	return again(&destination->gave_up, now, RUNNING) >= TRIES;

@@ -35,6 +35,10 @@ bool answer_time_is_over(const struct destination *destination, int64_t waited);
  * between. To be asked once for each wait. */
 bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now);
 
+/* The same where nobody has ever been answered: true of the third running that was less than a
+ * second; whoever waits for longer may poll. */
+bool answer_time_is_in_vain(struct destination *destination, int64_t waited, int64_t now);
+
 /* The program gave up a connect after less than a second, and lost no race. True: the third
  * time running, each within a minute of the last and with no answer in between: it never meant to
  * wait for longer. now: ns, CLOCK_MONOTONIC. */

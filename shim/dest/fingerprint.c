@@ -258,6 +258,7 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
                                        uint32_t *fingerprint)
 {
 	uint64_t hash = reader->hash ^ reader->hash >> 32;
+	uint32_t last = 0;
 
 	*fingerprint = 0;
 	switch ((enum fingerprint_place)reader->place) {
@@ -269,7 +270,9 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
 			return FINGERPRINT_PARTIAL;
 		break;
 	case PLACE_RAW:
+		break;
 	case PLACE_END:
+		last = FINGERPRINT_HEAD;
 		break;
 	default:
 		return FINGERPRINT_PARTIAL;
@@ -277,7 +280,10 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
 	if (reader->length)
 		return FINGERPRINT_NONE;
 	/* Neither 0, which stands for none, nor TRAFFIC_BEGUN. */
-	*fingerprint = (uint32_t)hash + 1 > 1 ? (uint32_t)hash : 1;
+	*fingerprint = (uint32_t)hash & ~FINGERPRINT_HEAD;
+	if (*fingerprint == 0 || *fingerprint == (UINT32_MAX & ~FINGERPRINT_HEAD))
+		*fingerprint = 2;
+	*fingerprint |= last;
 	return FINGERPRINT_WHOLE;
 }
 

@@ -59,6 +59,11 @@ def storms():
     storm("late-then-hangs", "eight threads, a server that answers after 100 ms, and then hangs; given up after 600 ms",
           pool("-n 8 -t 0 -o 600", endless), [f"{DEAD}:ok=100,hang@2"], seconds=20, more=8 * (19 + 3), brief=False, cpu=0,
           fixed=True, rule="timeout")
+    # What is under way when the third is given up goes, too.
+    for name, what, threads in (("hangs", "one thread", 1), ("hangs-crowd", "eight threads", 8)):
+        storm(name, f"{what}, a server that accepts and has never answered; given up after 300 ms",
+              pool(f"-n {threads} -t 0 -o 300", endless), [f"{DEAD}:hang"], brief=False, cpu=0, more=2 * threads + 3,
+              rule="timeout")
     for code in (502, 504):
         storm(f"status-{code}", f"{code} to the same request", pool("-t 0 -k", f"{DEAD}/same=s"),
               [f"{DEAD}:status={code}"], what_counts="requests", rule="same-request")

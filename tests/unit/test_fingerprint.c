@@ -175,3 +175,16 @@ Test(fingerprint, preambles_tell_nothing)
 	cr_assert_neq(fingerprint_of("\x01\x04user\x08password!", 16), 0);
 	cr_assert_neq(fingerprint_of("\x05\x01\0\x01\x7f\0\0\x01\0\x50", 10), 0);
 }
+
+Test(fingerprint, one_with_a_head_is_known_by_a_bit)
+{
+	char request[64];
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(request, sizeof(request), "GET /%d HTTP/1.1\r\nHost: a\r\n\r\n", i);
+		cr_assert_eq(fingerprint_of_text(request) & FINGERPRINT_HEAD, 1);
+		snprintf(request, sizeof(request), "get %d\r\n", i);
+		cr_assert_eq(fingerprint_of_text(request) & FINGERPRINT_HEAD, 0);
+		cr_assert_neq(fingerprint_of_text(request), 0);
+	}
+}

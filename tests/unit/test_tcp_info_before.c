@@ -48,6 +48,21 @@ Test(tcp_info, waits_longer_than_answers_take_are_timeouts_from_the_third_runnin
 	cr_expect_eq(timeouts_of(&destination, INT64_MIN, NS_PER_S), 0, "corrupted");
 }
 
+Test(tcp_info, where_nobody_was_answered_the_third_short_wait_running_is_in_vain)
+{
+	struct destination destination = { 0 };
+	int in_vain = 0;
+
+	for (int i = 0; i < 5; i++)
+		in_vain += answer_time_is_in_vain(&destination, 100 * NS_PER_MS, NS_PER_S);
+	cr_expect_eq(in_vain, 3);
+	cr_expect_not(answer_time_is_in_vain(&destination, NS_PER_S, NS_PER_S), "a poll");
+	cr_expect_not(answer_time_is_in_vain(&destination, 99 * NS_PER_MS, NS_PER_S));
+	answer_time_answered(&destination, NS_PER_MS);
+	for (int i = 0; i < 5; i++)
+		cr_expect_not(answer_time_is_in_vain(&destination, 200 * NS_PER_MS, NS_PER_S));
+}
+
 /* A program that gives up early each time means it; one that does so now and then has changed its
  * mind. */
 Test(tcp_info, connects_given_up_early_add_up_only_within_a_minute_of_each_other)

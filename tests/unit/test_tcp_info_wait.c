@@ -64,6 +64,35 @@ Test(tcp_info, a_quiet_second_where_nothing_was_ever_answered_is_nothing)
 	EXPECT_NOTHING(talk.destination);
 }
 
+/* Four connections to where nobody has ever been answered, each given up after a tenth of a second
+ * and a half. */
+static int64_t timeouts_of(const char *request)
+{
+	struct server server = serve(8);
+	struct destination *destination = NULL;
+
+	for (int i = 0; i < 4; i++) {
+		struct talk talk = talk_to(&server);
+
+		destination = talk.destination;
+		host_send(talk.host, request);
+		until_acknowledged(talk.host);
+		usleep(150000);
+		host_close(talk.host);
+	}
+	return destination->tally.failures[FAILURE_TIMEOUT];
+}
+
+Test(tcp_info, what_wants_an_answer_that_nobody_ever_got_times_out_the_third_time_running)
+{
+	cr_expect_eq(timeouts_of("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 2);
+}
+
+Test(tcp_info, what_may_want_none_does_not)
+{
+	cr_expect_eq(timeouts_of("deploys.legacyd 1 1700000000\n"), 0);
+}
+
 /* A long poll, whose client has had enough. */
 Test(tcp_info, a_wait_as_long_as_answers_take_is_nothing)
 {
