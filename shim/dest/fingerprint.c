@@ -258,7 +258,7 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
                                        uint32_t *fingerprint)
 {
 	uint64_t hash = reader->hash ^ reader->hash >> 32;
-	uint32_t last = 0;
+	uint32_t head = 0;
 
 	*fingerprint = 0;
 	switch ((enum fingerprint_place)reader->place) {
@@ -272,7 +272,7 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
 	case PLACE_RAW:
 		break;
 	case PLACE_END:
-		last = FINGERPRINT_HEAD;
+		head = FINGERPRINT_HEAD;
 		break;
 	default:
 		return FINGERPRINT_PARTIAL;
@@ -282,8 +282,8 @@ enum fingerprint_said fingerprint_said(const struct fingerprint_reader *reader,
 	/* Neither 0, which stands for none, nor TRAFFIC_BEGUN. */
 	*fingerprint = (uint32_t)hash & ~FINGERPRINT_HEAD;
 	if (*fingerprint == 0 || *fingerprint == (UINT32_MAX & ~FINGERPRINT_HEAD))
-		*fingerprint = 2;
-	*fingerprint |= last;
+		*fingerprint = 1;
+	*fingerprint |= head;
 	return FINGERPRINT_WHOLE;
 }
 

@@ -13,8 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FINGERPRINT_MOST  65536 /* bytes that are looked at; a longer request has no fingerprint */
-#define FINGERPRINT_HEAD  1U /* this bit is set of a request with a head, which wants an answer */
+#define FINGERPRINT_MOST 65536 /* bytes that are looked at; a longer request has no fingerprint */
+/* Set of a request with a head, which wants an answer. Tables go by the last bits. */
+#define FINGERPRINT_HEAD  (UINT32_C(1) << 31)
 #define FINGERPRINT_FIELD 40 /* as much of a line of the head as tells how long the body is */
 
 /* How far a request has been read. All-zero: not at all. */

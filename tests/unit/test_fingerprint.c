@@ -182,7 +182,7 @@ Test(fingerprint, one_with_a_head_is_known_by_a_bit)
 
 	for (int i = 0; i < 1000; i++) {
 		snprintf(request, sizeof(request), "GET /%d HTTP/1.1\r\nHost: a\r\n\r\n", i);
-		cr_assert_eq(fingerprint_of_text(request) & FINGERPRINT_HEAD, 1);
+		cr_assert_eq(fingerprint_of_text(request) & FINGERPRINT_HEAD, FINGERPRINT_HEAD);
 		snprintf(request, sizeof(request), "get %d\r\n", i);
 		cr_assert_eq(fingerprint_of_text(request) & FINGERPRINT_HEAD, 0);
 		cr_assert_neq(fingerprint_of_text(request), 0);
