@@ -66,7 +66,7 @@ void asked_by_datagrams(int fd, int count, bool told, int flags)
 	since = answers ? LOAD(record->since) : 0;
 	if (since == 0)
 		STORE(record->since, now);
-	if (!answers || (since > 0 && now - since > ANSWERS_WITHIN))
+	if (!answers || (since != 0 && now - since > ANSWERS_WITHIN))
 		become(fd, watched, ASKED);
 }
 

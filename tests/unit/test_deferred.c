@@ -319,8 +319,11 @@ static bool is_put_off_but(enum but but)
 	if (but == COMES_SECOND || but == TRIED_OFTEN)
 		STORE(destination->deferred_now, second_count(monotonic() / NS_PER_S, 1));
 	if (but == MIXED_LONG_AGO) {
+		int64_t then = monotonic() - ALLOWANCE_WINDOW - NS_PER_S;
+
 		memset((void *)destination->mixed, 0, sizeof(destination->mixed));
-		profile_mixed(destination, thread_id(), monotonic() - ALLOWANCE_WINDOW - NS_PER_S);
+		if (then > 0) /* or the machine has only just booted */
+			profile_mixed(destination, thread_id(), then);
 	}
 	put_off = is_put_off(&server, but);
 	policy->http_deny = HTTP_DENY_CLOSE;
