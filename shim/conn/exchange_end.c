@@ -4,8 +4,8 @@
 
 #include "config/current.h"
 #include "conn/connection_end.h"
-#include "conn/flight.h"
 #include "conn/feedback.h"
+#include "conn/flight.h"
 #include "conn/http_reply.h"
 #include "conn/idle_end.h"
 #include "conn/loss.h"

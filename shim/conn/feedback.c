@@ -194,22 +194,25 @@ bool feedback_first(struct socket_entry *entry, uint32_t fingerprint)
 	return false;
 }
 
+/* Of a connection that answers no failure: its first request, if that was the first of all. */
+static uint32_t of_the_first(const struct socket_entry *entry)
+{
+	return LOAD(entry->claimed_number) == 0 ? LOAD(entry->claimed_fingerprint) : 0;
+}
+
 void feedback_put_off(struct socket_entry *entry)
 {
 	struct trial trial;
 
-	if (trial_of(entry, &trial) && is_first_of_all(trial.destination) &&
-	    LOAD(entry->claimed_number) == 0)
-		STORE(entry->fingerprint, LOAD(entry->claimed_fingerprint));
+	if (trial_of(entry, &trial) && is_first_of_all(trial.destination))
+		STORE(entry->fingerprint, of_the_first(entry));
 }
 
 bool feedback_wants_answer(const struct socket_entry *entry)
 {
 	uint32_t fingerprint = LOAD(entry->fingerprint);
 
-	if (fingerprint == 0 && LOAD(entry->claimed_number) == 0) /* the first of all */
-		fingerprint = LOAD(entry->claimed_fingerprint);
-	return fingerprint & FINGERPRINT_HEAD;
+	return (fingerprint ? fingerprint : of_the_first(entry)) & FINGERPRINT_HEAD;
 }
 
 void feedback_next(struct socket_entry *entry, uint32_t fingerprint)

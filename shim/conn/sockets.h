@@ -101,7 +101,8 @@ struct socket_entry {
 	    fingerprint; /* of the request in flight (dest/fingerprint.h), 0 = not known */
 	_Atomic(uint32_t) timeout_ms; /* our bound, while TRAIT_PARKED or TRAIT_BOUNDED */
 	/* The failure that this attempt was taken to answer, as in struct unanswered; a number of
-	 * 0: it answers none. */
+	 * 0: it answers none. The fingerprint is then that of its own request, if it is the first
+	 * of all to its destination (feedback_put_off()). */
 	cell64 claimed_at;
 	_Atomic(int32_t) claimed_owner;
 	_Atomic(uint32_t) claimed_fingerprint;

@@ -72,7 +72,8 @@ static inline bool is_uneventful(int fd, const struct socket_entry *entry, enum 
 	int64_t age = monotonic() - LOAD(entry->since);
 
 	if (age >= TCP_INFO_LONG_WAIT ||
-	    (state == SOCKET_ASKED && answer_time_is_over(destination, age)))
+	    (state == SOCKET_ASKED && (answer_time_is_over(destination, age) ||
+	                               answer_time_may_be_in_vain(destination, age))))
 		return false;
 	return !wants_success(destination, slot) && !is_hung_up(fd);
 }

@@ -96,9 +96,14 @@ static int64_t again(cell64 *cell, int64_t now, int64_t window)
 	return count_of(next);
 }
 
+bool answer_time_may_be_in_vain(const struct destination *destination, int64_t waited)
+{
+	return LOAD(destination->answer_time) == 0 && waited >= LEAST && waited < ENOUGH;
+}
+
 bool answer_time_is_in_vain(struct destination *destination, int64_t waited, int64_t now)
 {
-	return LOAD(destination->answer_time) == 0 && waited >= LEAST && waited < ENOUGH &&
+	return answer_time_may_be_in_vain(destination, waited) &&
 	       answer_time_gave_up(destination, now);
 }
 

@@ -35,8 +35,9 @@ bool answer_time_is_over(const struct destination *destination, int64_t waited);
  * between. To be asked once for each wait. */
 bool answer_time_is_timeout(struct destination *destination, int64_t waited, int64_t now);
 
-/* The same where nobody has ever been answered: true of the third running that was less than a
- * second; whoever waits for longer may poll. */
+/* The same where nobody has ever been answered: it may be one if it was less than a second (whoever
+ * waits for longer may poll), and is the third time running. */
+bool answer_time_may_be_in_vain(const struct destination *destination, int64_t waited);
 bool answer_time_is_in_vain(struct destination *destination, int64_t waited, int64_t now);
 
 /* The program gave up a connect after less than a second, and lost no race. True: the third

@@ -88,6 +88,18 @@ Test(tcp_info, what_wants_an_answer_that_nobody_ever_got_times_out_the_third_tim
 	cr_expect_eq(timeouts_of("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 2);
 }
 
+/* Where a success would change nothing a close is not looked into, but for this. */
+Test(tcp_info, so_it_does_where_successes_earn_nothing)
+{
+	struct config *config = (struct config *)config_current();
+	int64_t earn = config->policies[0].bucket.earn, of_all = config->process.earn;
+
+	config->policies[0].bucket.earn = config->process.earn = 0;
+	cr_expect_eq(timeouts_of("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 2);
+	config->policies[0].bucket.earn = earn;
+	config->process.earn = of_all;
+}
+
 Test(tcp_info, what_may_want_none_does_not)
 {
 	cr_expect_eq(timeouts_of("deploys.legacyd 1 1700000000\n"), 0);
