@@ -99,7 +99,7 @@ TOOL_OBJS  := $(patsubst %.c,$(B)/obj/%.o,$(wildcard shim/tool/*.c))
 AGENT_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(filter-out $(NO_AGENT:%=shim/agent/%.c), \
 	      $(wildcard shim/agent/*.c))) \
 	      $(patsubst %,$(B)/obj/shim/tool/%.o,asker chunk_file fair family fleet_call fleet_differs \
-	      fleet_password fleet_rule holder ledger maps processes region_file snapshot)
+	      fleet_password fleet_rule holder ledger maps processes region_file snapshot tell)
 # The pure parts of the daemon, for the units.
 FLEET_OBJS := $(patsubst %,$(B)/obj/shim/%.o,agent/fleet_rules agent/fleet_wire agent/series tool/asker tool/fair \
 	      tool/fleet_call tool/fleet_differs tool/fleet_rule tool/holder tool/ledger)

@@ -7,6 +7,7 @@
 #include "config/match.h"
 #include "config/read.h"
 #include "sys/random.h"
+#include "tool/tell.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -78,15 +79,6 @@ static void name_host(struct fleet *fleet, const char *host)
 			*at = '_';
 }
 
-static void complain(void *arg, const char *file, int line, const char *message)
-{
-	(void)arg;
-	if (line == 0) /* of the whole file */
-		fprintf(stderr, "retrybudgetd: %s: %s\n", file, message);
-	else
-		fprintf(stderr, "retrybudgetd: %s:%d: %s\n", file, line, message);
-}
-
 static bool start_links(struct fleet *fleet)
 {
 	const char *list = fleet->config.fleet.redis;
@@ -106,11 +98,12 @@ static bool start_links(struct fleet *fleet)
 bool fleet_start(struct fleet *fleet, struct event_base *base, const char *file, const char *host,
                  bool *is_wanted)
 {
+	static char who[] = "retrybudgetd";
 	struct timeval soon = { 0 };
 
 	*is_wanted = false;
 	*fleet = (struct fleet) { .base = base };
-	if (config_read(&fleet->config, file ? file : DEFAULT_CONFIG, !file, complain, NULL) < 0)
+	if (config_read(&fleet->config, file ? file : DEFAULT_CONFIG, !file, tell, who) < 0)
 		return true;
 	if (getentropy(&fleet->random, sizeof(fleet->random)) < 0)
 		fleet->random = (uint64_t)fleet_now() ^ (uint64_t)getpid() << 32;

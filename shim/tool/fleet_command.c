@@ -8,6 +8,7 @@
 #include "tool/fleet_print.h"
 #include "tool/fleet_set.h"
 #include "tool/options.h"
+#include "tool/tell.h"
 #include "tool/tool.h"
 
 #include <inttypes.h>
@@ -47,20 +48,12 @@ struct asking {
 	size_t server_count;
 };
 
-static void complain(void *arg, const char *file, int line, const char *message)
-{
-	(void)arg;
-	if (line == 0) /* of the whole file */
-		fprintf(stderr, "retrybudget: fleet: %s: %s\n", file, message);
-	else
-		fprintf(stderr, "retrybudget: fleet: %s:%d: %s\n", file, line, message);
-}
-
 static bool read_file(struct asking *asking)
 {
+	static char who[] = "retrybudget: fleet";
 	const char *list;
 
-	if (config_read(&asking->config, asking->file, false, complain, NULL) < 0)
+	if (config_read(&asking->config, asking->file, false, tell, who) < 0)
 		return false;
 	list = asking->config.fleet.redis;
 	while (asking->server_count < SERVERS_MOST &&

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How every subcommand tells a mistake in a configuration file: as compilers do, for editors. */
+/* How every command tells a mistake in a configuration file: as compilers do, for editors. */
 #include "tool/tell.h"
 
 #include <stdio.h>
 
-void tell(void *arg, const char *file, int line, const char *message)
+void tell(void *who, const char *file, int line, const char *message)
 {
-	(void)arg;
+	if (who)
+		fprintf(stderr, "%s: ", (const char *)who);
 	if (line > 0)
 		fprintf(stderr, "%s:%d: %s\n", file, line, message);
 	else

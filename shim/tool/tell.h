@@ -3,7 +3,8 @@
 #ifndef RETRYBUDGET_TOOL_TELL_H
 #define RETRYBUDGET_TOOL_TELL_H
 
-/* Prints a mistake of a configuration file to stderr; a config_complain. */
-void tell(void *arg, const char *file, int line, const char *message);
+/* Prints a mistake of a configuration file to stderr; a config_complain. who: a text, what tells
+ * it; NULL: the file comes first, as editors know it. */
+void tell(void *who, const char *file, int line, const char *message);
 
 #endif
